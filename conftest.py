@@ -1,22 +1,27 @@
-"""What holds for all tests: hypothesis looks at no clock, names are no longer than may be, and what
-takes longest comes first."""
+"""Settings for all tests: no deadlines for hypothesis, a limit for the length of names, and the
+slowest tests first."""
+
+import os
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-LONGEST = 10_000  # letters in the name of a test
+LONGEST = 10_000  # characters in the name of a test
+
+os.environ.pop("AUTOGRADER_CALLED_AS", None)  # messages name `autograder`, not run.py
 
 settings.register_profile("kit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("kit")
 
 
-@pytest.hookimpl(trylast=True)  # after the order was shuffled
+@pytest.hookimpl(trylast=True)  # runs after the order has been shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse names that are too long: pytest puts a test's name into the environment, and with too
-    much in there no program can be started, by whichever test comes first.
+    """Reject names that are too long. pytest puts a test's name into the environment, and if the
+    environment is too large, no program can be started.
 
-    Groups of tests, each run by one process for minutes, are begun first, then other slow tests,
-    so that at the end no process waits for another's."""
+    Groups of tests that take one process minutes start first, and the other slow tests follow, so
+    that no process is idle at the end.
+    """
     long = [item.nodeid for item in items if len(item.nodeid) > LONGEST]
     if long:
         raise pytest.UsageError(f"give the values of this test short ids: {long[0][:LONGEST]}...")

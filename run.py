@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Sets everything up in .venv, from the lock, and runs one command there: `python3 run.py help`.
+"""Sets up .venv from the lock file and runs one command there: `python3 run.py help`.
 
-Needs Python 3.11 or newer with venv, and nothing else; uses uv where it is installed.
+Needs only Python 3.11 or newer with venv; uses uv if it is installed.
 """
 
 import glob
 import hashlib
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -14,36 +15,42 @@ import sys
 
 HELP = """usage: python3 run.py COMMAND [ARGUMENT ...]
 
-  demo                release every assignment, grade a bundled class, show where all of it is
-  test [ARGUMENT ...] run the quick tests, or those that the arguments select; arguments go to
-                      pytest, for example a file or -k NAME
-  test --all          run every test but those of unchanged content, which --content runs too
-  check               check format, style, types, imports, spelling and workflows, in half a minute
+  demo                generate every assignment, grade a bundled class, and list the results
+  test [ARGUMENT ...] run the quick tests, or those that the arguments select; arguments are passed
+                      to pytest, for example a file or -k NAME
+  test --all          run all tests except those of unchanged content; --content adds them
+  check               check format, style, types, imports, structure, spelling and workflows
+  check study3 ...    run the public checks of a study on your module (--help for its options)
   package             make the wheel and the source archive in dist
   lab [FOLDER ...]    open JupyterLab at the start page of the course, or at the overview of a
-                      course folder such as build/demo; more arguments go to JupyterLab
+                      course folder such as build/demo; more arguments are passed to JupyterLab
   lab --new FOLDER    make a course folder, and open JupyterLab at its overview
-  book [FOLDER]       make the course a site of static pages, in build/book unless told otherwise
-  site [FOLDER]       make the book a live course: the notebooks run in the browser, with no
-                      installing; in build/site unless told otherwise (needs npm)
-  league AGENT ...    play a league of Sequence agents, --help describes it
-  bench [NAME]        measure; without a name, list what can be measured (--json for machines)
-  setup [EXTRA ...]   only set up; the extra open_spiel adds the tests against OpenSpiel, cluster
-                      Dask for grading and leagues on other machines, postgres what a gradebook in
-                      PostgreSQL needs, hub what JupyterHub needs
-  lock                renew the lock files (needs uv)
+  book [FOLDER]       make a static site of the course (default: in build/book)
+  site [FOLDER]       make a site whose notebooks run in the browser, without any installation
+                      (default: in build/site; needs npm)
+  league AGENT ...    play a league of Sequence agents; add --help for its options
+  bench [NAME]        run a benchmark; without a name, list them (--json for machines)
+  setup [EXTRA ...]   only set up; extras are open_spiel (tests against OpenSpiel), cluster (Dask for
+                      grading and leagues on other machines), postgres (gradebooks in PostgreSQL)
+                      and hub (JupyterHub)
+  lock                update the lock files (needs uv)
   help                this text
 
-Everything else is the autograder's: plan (a course of 6, 10 or 14 weeks, set up), release, grade,
-feedback, report, evening (grade, feedback and report in one), late, export, solutions, slides,
-doctor, positions, build, roster, and of nbgrader's exchange hand-out, collect and hand-back.
-`python3 run.py autograder --help` describes them, `python3 run.py grade study3` runs one.
-The first command of all installs into .venv, which takes a minute or two; later ones start at once.
+The other commands belong to the autograder: plan (sets up a course of 6, 10 or 14 weeks), adapt
+(applies a course's own table), next-year (draws variants of the studies), generate, release, collect,
+grade, feedback, release-feedback, report, similarity (lists similar submissions), grade-all (grade,
+feedback and report), late-penalties, extend (more time for students), history (every change of a
+mark), regrade (students' regrade requests), export, roster, solutions,
+slides, build, doctor, draw-positions, new-study (starts a new study), publish (makes the
+public repository of a course) and upgrade (shows what a new kit changes).
+`python3 run.py autograder --help` describes them; `python3 run.py grade study3` runs one of them.
+
+The first command installs everything into .venv, which takes a minute or two.
 """
 LAB_HELP = """usage: python3 run.py lab [FOLDER] [OPTION ...]
 
-Opens JupyterLab at the start page of FOLDER, by default of the course. JupyterLab's own options may
-stand before or after the folder, for example
+Opens JupyterLab at the start page of FOLDER (default: the course). JupyterLab's own options may
+come before or after the folder, for example
 
   --no-browser      open no window; the address is printed
   --port 9999       listen on this port
@@ -52,7 +59,7 @@ stand before or after the folder, for example
 
 `python3 run.py lab --help-all` lists the others.
 """
-# JupyterLab's options that have a value, next to those with a dot such as --ServerApp.port.
+# JupyterLab's options that take a value, in addition to those with a dot, such as --ServerApp.port.
 LAB_VALUES = """
     app-dir browser certfile client-ca config gateway-url ip keyfile log-level notebook-dir port
     port-retries preferred-dir pylab sock sock-mode transport
@@ -62,20 +69,30 @@ VENV = os.path.join(ROOT, ".venv")
 BIN = os.path.join(VENV, "Scripts" if os.name == "nt" else "bin")
 PYTHON = os.path.join(BIN, "python.exe" if os.name == "nt" else "python")
 LOCK = os.path.join(ROOT, "requirements.lock")
-TEST_MINUTES = (5, 40)  # on two cores: the quick tests, and all; .ci/run measures both
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of numpy's products
+TEST_MINUTES = (5, 40)  # quick tests and all tests on two cores; .ci/run measures both
+THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)  # of numpy's matrix products
 LIVE = os.path.join(ROOT, "autograder", "release", "site", "locks")  # of the live site
 BROWSER = ["--python-version", "3.14", "--python-platform", "wasm32-pyodide2024"]
-# Parts of widgets that the live site's own Lab has already.
+# Parts of widgets that the live site's own JupyterLab already has.
 BROWSER += ["--no-emit-package=jupyterlab-widgets", "--no-emit-package=widgetsnbextension"]
 EXTRAS = ("cluster", "hub", "open_spiel", "postgres")
 COMMANDS = "demo test check package lab league bench setup autograder".split()
-WORKFLOWS = sorted(glob.glob(os.path.join(ROOT, ".github", "workflows", "*.yml")))
+PUBLIC = os.path.join(ROOT, "autograder", "release", "public_course")  # of a course's repository
+WORKFLOWS = [
+    path
+    for folder in (os.path.join(ROOT, ".github"), PUBLIC)
+    for path in sorted(glob.glob(os.path.join(folder, "workflows", "*.yml")))
+]
 CHECKS = (
     ("format", ["-m", "ruff", "format", "--check", "--quiet", "."]),
     ("style", ["-m", "ruff", "check", "--quiet", "."]),
     ("types", ["-m", "mypy", "--no-error-summary"]),
     ("imports", ["-c", "from importlinter.cli import lint_imports_command as c; c()"]),
+    ("structure", ["-m", "autograder.tests.support.structure"]),
     ("spelling", ["-m", "codespell_lib"]),
     (
         "workflows",
@@ -83,15 +100,16 @@ CHECKS = (
     ),
 )
 AUTOGRADER = """
-    book build collect doctor evening export feedback grade hand-back hand-out late plan
-    positions release report roster site slides solutions
+    adapt book build collect doctor draw-positions export extend feedback generate grade
+    grade-all history late-penalties new-study next-year plan publish regrade release
+    release-feedback report roster similarity site slides solutions upgrade
 """.split()
 
 
 def main(arguments):
-    """Run one command; returns the exit status."""
+    """Run one command; return the exit status."""
     if sys.version_info < (3, 11):
-        return say(
+        return print_error(
             "this needs Python 3.11 or newer, and python3 is {}.{}: run it with a newer one".format(
                 *sys.version_info
             )
@@ -102,27 +120,38 @@ def main(arguments):
         return 0
     if command == "lock":
         return lock()
-    if command not in (*COMMANDS, *AUTOGRADER):
-        return say("there is no command {!r}; `python3 run.py help` lists them".format(command))
     extras = rest if command == "setup" else []
-    unknown = [extra for extra in extras if extra not in EXTRAS]
-    if unknown:
-        return say("there is no extra {!r}; there are {}".format(unknown[0], ", ".join(EXTRAS)))
+    problem = problem_of(command, extras)
+    if problem:
+        return print_error(problem)
     if command == "test" and rest in ([], ["--all"]):
         print(
-            "On two cores, the quick tests take about {} minutes; all of them, with `python3 "
+            "On two cores, the quick tests take about {} minutes; all tests, with `python3 "
             "run.py test --all`, about {}".format(*TEST_MINUTES),
             file=sys.stderr,
         )
     try:
         problem = set_up(*extras)
     except KeyboardInterrupt:
-        say("stopped while setting up; the same command begins it again")
+        print_error("stopped during set-up; run the same command again to continue")
         return 130
     if problem:
-        return say(problem)
-    if command == "setup":
-        return 0
+        return print_error(problem)
+    return 0 if command == "setup" else run_command(command, rest)
+
+
+def problem_of(command, extras):
+    """Return the reason why a command cannot be run, or None."""
+    if command not in (*COMMANDS, *AUTOGRADER):
+        return "there is no command {!r}; `python3 run.py help` lists them".format(command)
+    for extra in extras:
+        if extra not in EXTRAS:
+            return "there is no extra {!r}; there are {}".format(extra, ", ".join(EXTRAS))
+    return None
+
+
+def run_command(command, rest):
+    """Run a command in the environment, with the rest of the arguments; return its exit status."""
     if command == "test":
         return run(["-m", "pytest", *test_options(rest)])
     if command == "check":
@@ -135,14 +164,16 @@ def main(arguments):
         return run(["-m", "autograder.benchmarks", *rest], blocked=True)
     if command == "league":
         return run(["-P", "-m", "sequence.league", *rest], None, blocked=True)
-    # In the caller's folder, as the paths that were given mean it; -P: nothing there is imported.
-    command = [] if command == "autograder" else [command]
-    return run(["-P", "-m", "autograder", *command, *rest], None, blocked=True)
+    # The command runs in the caller's folder, so that relative paths work; -P prevents imports from
+    # that folder.
+    names = [] if command == "autograder" else [command]
+    return run(["-P", "-m", "autograder", *names, *rest], None, blocked=True)
 
 
 def test_options(rest):
-    """pytest's options: parallel, with the reasons of skipped tests, and the quick tests only,
-    unless the caller's options say otherwise."""
+    """Return pytest's options. By default, only the quick tests are run, in parallel, and the
+    reasons for skipped tests are shown.
+    """
     options = ["-rs"]
     if not any(a.startswith("-n") for a in rest):
         options += ["-n", "auto", "--dist", "loadgroup"]
@@ -157,11 +188,17 @@ def test_options(rest):
 
 
 def check(names):
-    """Run the checks of these names, by default all; returns 1 if one of them fails."""
+    """Run the checks with these names (default: all); return 1 if one of them fails. Names of
+    studies, such as study3 and study3.type_a, are checks of a student's module.
+    """
     known = [name for name, _ in CHECKS]
+    if any(name.startswith(("study", "-")) for name in names):
+        return run(["-P", "-m", "course.check", *names], None)
     for name in names:
         if name not in known:
-            return say("there is no check {!r}; there are {}".format(name, ", ".join(known)))
+            return print_error(
+                "there is no check {!r}; there are {}".format(name, ", ".join(known))
+            )
     failed = []
     for name, arguments in CHECKS:
         if name in (names or known):
@@ -173,19 +210,20 @@ def check(names):
     return int(bool(failed))
 
 
-def say(problem):
-    """Say in one sentence what is wrong; returns the exit status of bad input."""
+def print_error(problem):
+    """Print what is wrong; return the exit status for bad input."""
     print("run.py: " + problem, file=sys.stderr)
     return 2
 
 
 def run(arguments, folder=ROOT, blocked=False):
-    """Run the environment's Python in `folder` (None: where we are); returns the exit status."""
+    """Run the environment's Python in `folder` (None: the current one); return the exit status."""
     environment = dict(
         os.environ, PATH=BIN + os.pathsep + os.environ.get("PATH", ""), VIRTUAL_ENV=VENV
     )
     environment.pop("PYTHONHOME", None)
-    for threads in THREADS:  # an agent's products are small: more threads only wait for one another
+    environment["AUTOGRADER_CALLED_AS"] = called_as(folder)  # read by common/command_lines.py
+    for threads in THREADS:  # an agent's matrices are small, so more threads only slow it down
         environment.setdefault(threads, "1")
     try:
         return become([PYTHON, *arguments], folder, environment, blocked)
@@ -193,11 +231,19 @@ def run(arguments, folder=ROOT, blocked=False):
         return 130
 
 
-def become(command, cwd, env, blocked=False):
-    """Run `command` in place of this process, so that every signal reaches it. If `blocked`, Ctrl-C
-    waits until the command unblocks it, when it can end without a traceback.
+def called_as(folder):
+    """Return how to call this file from `folder` (None: the current one), for use in messages."""
+    here = os.path.realpath(folder or os.getcwd()) == os.path.realpath(ROOT)
+    return "python3 " + shlex.quote("run.py" if here else os.path.join(ROOT, "run.py"))
 
-    Windows cannot replace a process: there it is run, and its exit status returned."""
+
+def become(command, cwd, env, blocked=False):
+    """Replace this process with `command`, so that every signal reaches the command. If `blocked`,
+    Ctrl-C stays pending until the command unblocks it, because the command can then end without a
+    traceback.
+
+    Windows cannot replace a process, so there the command is run and its exit status is returned.
+    """
     if os.name != "posix":
         return subprocess.call(command, cwd=cwd, env=env)
     if cwd:
@@ -209,8 +255,8 @@ def become(command, cwd, env, blocked=False):
 
 
 def lab(*arguments):
-    """Open JupyterLab with a folder, of here or of the kit, as its root, at its start page. Options
-    are passed on to JupyterLab; with `--new`, makes the folder of a course first."""
+    """Open JupyterLab at the start page of a folder, relative to the current folder or to the kit.
+    Options are passed to JupyterLab; `--new` creates the folder of a course first."""
     if "--help" in arguments or "-h" in arguments:
         print(LAB_HELP, end="")
         return 0
@@ -218,28 +264,32 @@ def lab(*arguments):
     folders, options = lab_arguments([a for a in arguments if a != "--new"])
     default = os.path.join(ROOT, "course")
     if new and not folders:
-        return say("--new needs the folder of the new course")
+        return print_error("--new needs the folder of the new course")
     if len(folders) > 1:
-        return say("JupyterLab opens one folder, not {}".format(" and ".join(map(repr, folders))))
+        return print_error(
+            "JupyterLab opens one folder, not {}".format(" and ".join(map(repr, folders)))
+        )
     folder = folders[0] if folders else default
     if new:
         try:
             os.makedirs(folder, exist_ok=True)
         except OSError as error:
-            return say("cannot make {!r}: {}".format(folder, error.strerror))
+            return print_error("cannot make {!r}: {}".format(folder, error.strerror))
     path = os.path.abspath(folder)
     if not os.path.isdir(path):
         path = os.path.join(ROOT, folder)
     if not os.path.isdir(path):
-        return say("there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder))
-    # A course folder has an overview for its staff, any other a start page for students.
+        return print_error(
+            "there is no folder {!r}; `python3 run.py demo` makes build/demo".format(folder)
+        )
+    # A course folder has an overview for its staff, any other folder a start page for students.
     staff = new or os.path.exists(os.path.join(path, "nbgrader_config.py"))
-    opener = "autograder.desk.overview" if staff else "course.start"
+    opener = "autograder.dashboard.overview" if staff else "course.lab.start_page"
     return run(["-P", "-m", opener, path, *options], path)
 
 
 def lab_arguments(arguments):
-    """The folders among the arguments of `lab`, and JupyterLab's options with their values."""
+    """Return the folders among the arguments of `lab`, and JupyterLab's options with values."""
     folders, options, takes_value = [], [], False
     for argument in arguments:
         is_option = argument.startswith("-")
@@ -250,8 +300,9 @@ def lab_arguments(arguments):
 
 
 def set_up(*extras):
-    """Make .venv what the locks say, unless it is, with these extras and those that it has had;
-    returns a sentence if that cannot be done."""
+    """Install what the lock files list for these extras and those installed before, unless .venv is
+    up to date; return an error message if that fails.
+    """
     kept = sorted(set(extras) | set_up_before())
     stamps = [(os.path.join(VENV, "installed"), LOCK)]
     stamps += [(extra_stamp(extra), extra_lock(extra)) for extra in kept]
@@ -266,22 +317,24 @@ def set_up(*extras):
         try:
             problem = install(locked, first)
         finally:
-            for extra in kept if first else []:  # however that ended, the next set-up knows of them
+            for extra in (
+                kept if first else []
+            ):  # also after a failure, so that the next set-up installs them
                 os.makedirs(VENV, exist_ok=True)
                 open(extra_stamp(extra), "w").close()
         if problem:
             return problem
-        with open(stamp, "w") as file:  # last: a set-up that was stopped is done again
+        with open(stamp, "w") as file:  # last: a set-up that was stopped is repeated
             file.write(wanted)
     return None
 
 
 def install(locked, first):
-    """Install one lock file, and with the first one this folder; a sentence if that fails."""
+    """Install one lock file and, with the first one, this folder; return a message on failure."""
     uv = shutil.which("uv")
     if first:
         shutil.rmtree(VENV, ignore_errors=True)
-        # Not sys.executable: where .venv is activated, that was just removed.
+        # Not sys.executable, which was just removed if .venv is activated.
         python = getattr(sys, "_base_executable", None) or sys.executable
         make = [uv, "venv", "-q", "--python", python, VENV] if uv else [python, "-m", "venv", VENV]
         if subprocess.call(make) != 0:
@@ -295,22 +348,22 @@ def install(locked, first):
         if uv
         else [PYTHON, "-m", "pip", "install", "--disable-pip-version-check"]
     )
-    quiet = [] if sys.stderr.isatty() else ["-q"]  # where somebody watches, pip shows how it goes
+    quiet = [] if sys.stderr.isatty() else ["-q"]  # in a terminal, pip shows its progress
     pins = ["-r", LOCK] if first else ["-r", LOCK, "-r", locked]
     steps = [[*pip, *quiet, "--require-hashes", *pins]]
-    if first:  # the build tools are in the lock, so that this downloads nothing
+    if first:  # the lock includes the build tools, so this downloads nothing
         steps.append([*pip, "-q", "--no-deps", "--no-build-isolation", "-e", ROOT])
     for step in steps:
         if subprocess.call(step) != 0:
             return (
-                "the installation failed; its last lines say why (no network? a full disk?). "
-                "Run the same command again to go on."
+                "the installation failed; its last lines show why (no network? a full disk?). "
+                "Run the same command again to continue."
             )
     return None
 
 
 def set_up_before():
-    """The optional extras that the environment has, or had before a set-up that was stopped."""
+    """Return the extras that the environment has, or had before a set-up that was stopped."""
     names = os.listdir(VENV) if os.path.isdir(VENV) else []
     begin = os.path.basename(extra_stamp(""))
     extras = {name[len(begin) :] for name in names if name.startswith(begin)}
@@ -318,17 +371,17 @@ def set_up_before():
 
 
 def extra_stamp(extra):
-    """The file that says that an optional extra was set up, and from which lock."""
+    """Return the file which records that an optional extra was set up, and from which lock."""
     return os.path.join(VENV, "installed-" + extra)
 
 
 def extra_lock(extra):
-    """The lock file of an optional extra."""
+    """Return the lock file of an optional extra."""
     return os.path.join(ROOT, "requirements-{}.lock".format(extra))
 
 
 def digest(locked):
-    """What an environment depends on: the lock, the package's own data, Python, and the place."""
+    """Return a digest of what .venv depends on: lock file, pyproject.toml, Python and location."""
     text = "{} {}".format(sys.version, ROOT).encode()
     for path in (locked, os.path.join(ROOT, "pyproject.toml")):
         with open(path, "rb") as file:
@@ -337,10 +390,10 @@ def digest(locked):
 
 
 def lock():
-    """Renew the lock files with uv, for every platform and Python from 3.11 on."""
+    """Update the lock files with uv, for every platform and Python from 3.11 on."""
     uv = shutil.which("uv")
     if not uv:
-        return say("`lock` needs uv: see its installation page, or `pip install uv`")
+        return print_error("`lock` needs uv: see its installation page, or `pip install uv`")
     compile_ = [
         uv,
         "pip",
@@ -358,7 +411,7 @@ def lock():
         for name, options in (("build", ours), ("browser", BROWSER))
     ]
     status = max(subprocess.call([*compile_, *output], cwd=ROOT) for output in outputs)
-    # An extra's lock has only what the first lock lacks, in versions that fit it.
+    # An extra's lock lists only what the first lock lacks, in versions that are compatible with it.
     extras = [
         [
             "pyproject.toml",
@@ -377,7 +430,7 @@ def lock():
 
 
 def pinned(locked):
-    """The names of the packages in a lock file."""
+    """Return the names of the packages in a lock file."""
     with open(locked) as file:
         return [line.split("==")[0] for line in file if line[0] not in " #"]
 

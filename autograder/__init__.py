@@ -1,5 +1,6 @@
-"""The staff's side: reference answers, hidden positions, release, grading. Never handed out.
+"""The part of the kit for instructors only: reference answers, hidden positions, releases and
+grading.
 
-Staff edit `answers/`, `mutants/` and `verdicts/`; every other folder is one step of release or
-grading. May import the three public packages; none of them imports this one.
+Instructors edit `studies/`; every other folder is one step of releasing or grading. May import the
+four public packages; none of them imports this one.
 """

@@ -1,23 +1,25 @@
-"""The program: the installed `autograder` command, and what `python -m autograder` runs."""
+"""The program that the installed `autograder` command and `python -m autograder` run."""
 
 import os
 import subprocess
 import sys
 
-from autograder.interrupts import block_interrupts, end_silently_when_interrupted
+from autograder.processes.interrupts import block_interrupts, end_silently_when_interrupted
+from common.command_lines import CALLED_AS, called_directly, program
 
 
 def main() -> None:
-    """Run the command that was typed, by a Python that imports nothing from the current folder.
+    """Run the command, in a Python that imports nothing from the current folder.
 
-    A submission may lie there: a student's `json.py` would run with the rights of the staff, in
-    the processes that the command starts, too, which take the option over. Notebooks' kernels do
-    not, and find the modules beside them.
+    The folder may contain a submission, and a student's `json.py` would run with the permissions of
+    the staff. Child processes inherit the option. Notebooks' kernels do not inherit it, so they
+    find the modules next to them.
     """
     end_silently_when_interrupted()
-    if not sys.flags.safe_path:
+    if not sys.flags.safe_path:  # it was started neither by run.py nor by this function
+        os.environ[CALLED_AS] = called_directly()
         again = [sys.executable, "-P", *sys.orig_argv[1:]]
-        if os.name == "nt":  # where nothing can take a process' place
+        if os.name == "nt":  # on this system, a process cannot be replaced
             sys.exit(subprocess.call(again))
         block_interrupts()
         os.execv(sys.executable, again)
@@ -25,7 +27,7 @@ def main() -> None:
     from autograder.commands.stopping import leave_promptly
 
     with leave_promptly():
-        app(prog_name="autograder")
+        app(prog_name=program())
 
 
 if __name__ == "__main__":

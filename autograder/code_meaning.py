@@ -1,20 +1,22 @@
-"""What code does, as data: for digests that change only with the code's behaviour."""
+"""Represents the meaning of code as data, for digests that change only if the code's behaviour
+changes.
+"""
 
 import ast
 from typing import Any
 
-from course.probes.syntax import parsed
+from common.syntax import parse_python
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 TYPES = {"annotation", "returns"}
 
 
 def meaning(text: str) -> list[Any]:
-    """The syntax tree of Python code as lists, without docstrings and annotations.
+    """Return the syntax tree of Python code as lists, without docstrings and annotations.
 
-    Format, comments and the version of Python make no difference.
+    Formatting, comments and the Python version do not matter.
     """
-    tree = parsed(text)
+    tree = parse_python(text)
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
             first = node.body[0]
@@ -24,7 +26,7 @@ def meaning(text: str) -> list[Any]:
 
 
 def _plain(node: Any) -> Any:
-    """A syntax tree as lists; fields that are empty differ between versions, and are left out."""
+    """Return a syntax tree as lists, without empty fields, which differ between Python versions."""
     if isinstance(node, ast.AST):
         named = [pair for pair in ast.iter_fields(node) if pair[0] not in TYPES]
         fields = [(name, _plain(value)) for name, value in named]

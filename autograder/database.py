@@ -1,7 +1,8 @@
-"""Connects to the gradebook's database, and waits for a server that does not answer for a while.
+"""Connects to the gradebook's database, and waits for a server that is temporarily unavailable.
 
-SQLite is a file and answers at once, or never. A server restarts, loses connections, has too many
-of them: that passes, and whoever is sent away says so and comes back.
+An SQLite database is a file, which works immediately or not at all. A server may restart, lose
+connections or have too many of them. Such errors are transient, so they are reported and the work
+is repeated.
 """
 
 import logging
@@ -16,18 +17,22 @@ from sqlalchemy import Engine, NullPool, create_engine, make_url
 from sqlalchemy.exc import SQLAlchemyError
 
 from autograder.course_folder import CourseFolder
-from autograder.errors import GO_ON, Refused, in_words
+from autograder.errors import RESUME_HINT, UserError, format_error
+from common.command_lines import advice
 
-PATIENCE = 600  # seconds, unless c.GradingStep.gradebook_seconds says otherwise
-PAUSES = (0.5, 15)  # seconds between two attempts: the first pause, which doubles, and the longest
-ATTEMPTS = 6  # at the same work, each after the server has answered
+MAX_WAIT_SECONDS = 600  # unless c.GradingStep.gradebook_seconds is set
+RETRY_PAUSES = (
+    0.5,
+    15,
+)  # seconds between attempts: the first pause, which doubles, and the longest
+MAX_ATTEMPTS = 6  # attempts at the same work, each after the server has answered
 
-# PostgreSQL's codes of what passes: lost connections, restarts, too many connections; and of two
-# writers who met, of whom one has to begin again.
-PASSES = ("08", "57P01", "57P02", "57P03", "53300", "23505", "40001", "40P01")
-# A connection that was never made has no code, so these words decide that waiting does not help.
-# Some are libpq's, some the server's; a server in another language is waited for.
-STAYS = (
+# PostgreSQL's codes of transient errors: lost connections, restarts, too many connections, and
+# conflicts between two writers, which force one of them to start again.
+TRANSIENT_SQLSTATES = ("08", "57P01", "57P02", "57P03", "53300", "23505", "40001", "40P01")
+# If no connection was made, the error has no code, so permanent errors are recognised by these
+# words, some from libpq and some from the server. Messages in another language count as transient.
+PERMANENT_MESSAGES = (
     "authentication failed",
     "no password supplied",
     "pg_hba.conf",
@@ -39,66 +44,68 @@ STAYS = (
     "root.crt",
 )
 
-Done = TypeVar("Done")
-log = logging.getLogger(__name__)  # without other orders, a warning is a line on stderr
+T = TypeVar("T")
+log = logging.getLogger(__name__)  # by default, a warning is printed on stderr
 
 
-class NoAnswer(Refused):
-    """The gradebook's server has not answered for as long as one would wait."""
+class GradebookUnreachable(UserError):
+    """The gradebook's server did not answer within the time limit."""
 
 
 @cache
 def engine(db_url: str) -> Engine:
-    """How to connect to a gradebook, each time anew: another may be put in its place.
+    """Return an engine that opens a new connection each time, because the file may be replaced.
 
-    Raises `Refused` for an address that says nothing; no message repeats it, as it may hold a
-    password.
+    Raises `UserError` for an invalid address. No message repeats the address, because it may
+    contain a password.
     """
     try:
         return create_engine(db_url, poolclass=NullPool)
     except ImportError as error:
-        raise Refused(
-            f"c.CourseDirectory.db_url asks for {error.name}, which is not installed; "
-            "for PostgreSQL run `python3 run.py setup postgres`"
+        raise UserError(
+            f"c.CourseDirectory.db_url needs {error.name}, which is not installed; "
+            f"for PostgreSQL run {advice('setup', 'postgres')}"
         ) from error
     except Exception as error:
-        raise Refused(
-            "c.CourseDirectory.db_url in the course's configuration is no address of a "
+        raise UserError(
+            "c.CourseDirectory.db_url in the course's configuration is not the address of a "
             f"database ({type(error).__name__})"
         ) from None
 
 
 def db_url(folder: CourseFolder) -> str:
-    """Where the course's gradebook is."""
+    """Return the address of the course's gradebook."""
     return folder.config().CourseDirectory.db_url
 
 
-def file_of(url: str) -> str | None:
-    """The file of a gradebook in SQLite; None of one that a server has."""
-    engine(url)  # raises what is wrong with the address
+def sqlite_path(url: str) -> str | None:
+    """Return the file of a gradebook in SQLite; None if the gradebook is on a server."""
+    engine(url)  # raises `UserError` for an invalid address
     parsed = make_url(url)
     return parsed.database if parsed.get_backend_name() == "sqlite" else None
 
 
-def passes(error: BaseException) -> bool:
-    """Whether the cause of an error is that the gradebook's server was away, or another writer in
-    the way: what failed may be done again."""
-    return any(_passes(cause) for cause in _causes(error))
+def is_transient(error: BaseException) -> bool:
+    """Whether the gradebook's server was unavailable or another writer interfered, so that the
+    failed work can be retried."""
+    return any(_is_transient_cause(cause) for cause in _causes(error))
 
 
-def _passes(cause: BaseException) -> bool:
-    psycopg = sys.modules.get("psycopg")  # whoever got an error of it has imported it
+def _is_transient_cause(cause: BaseException) -> bool:
+    psycopg = sys.modules.get("psycopg")  # it has been imported if its errors can occur
     if psycopg is None or not isinstance(cause, psycopg.Error):
         return False
     if cause.sqlstate is not None:
-        return cause.sqlstate.startswith(PASSES)
+        return cause.sqlstate.startswith(TRANSIENT_SQLSTATES)
     return isinstance(cause, psycopg.OperationalError) and not any(
-        words in str(cause) for words in STAYS
+        words in str(cause) for words in PERMANENT_MESSAGES
     )
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An error, and all that it comes from: nbgrader raises its own while it handles others."""
+    """Yield an error with all its causes and contexts, because nbgrader raises its own errors while
+    it handles others.
+    """
     if error is not None:
         yield error
         yield from _causes(error.__cause__)
@@ -106,33 +113,32 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
             yield from _causes(error.__context__)
 
 
-def reach(folder: CourseFolder) -> None:
-    """Return when the gradebook's server answers, at once if it is a file; say when that takes
-    time.
+def wait_for_gradebook(folder: CourseFolder) -> None:
+    """Return when the gradebook's server answers (immediately for a file); log longer waits.
 
-    Raises `NoAnswer` when patience is over, and `Refused` for what waiting does not mend.
+    Raises `GradebookUnreachable` when the time limit is over, and `UserError` for permanent errors.
     """
-    if file_of(db_url(folder)) is not None:
+    if sqlite_path(db_url(folder)) is not None:
         return
-    patience = folder.config().GradingStep.get("gradebook_seconds", PATIENCE)
-    end, (pause, longest), waited = time.monotonic() + patience, PAUSES, False
+    limit = folder.config().GradingStep.get("gradebook_seconds", MAX_WAIT_SECONDS)
+    end, (pause, longest), waited = time.monotonic() + limit, RETRY_PAUSES, False
     while True:
         try:
             engine(db_url(folder)).connect().close()
         except SQLAlchemyError as error:
-            if not passes(error):
-                raise Refused(in_words(error, folder.root)) from error
+            if not is_transient(error):
+                raise UserError(format_error(error, folder.root)) from error
             why = str(error.__cause__).partition("\n")[0]
             left = end - time.monotonic()
             if left <= 0:
-                raise NoAnswer(
-                    f"the gradebook of {folder.root} has not answered for {patience:g} "
-                    f"seconds ({why}); {GO_ON}"
+                raise GradebookUnreachable(
+                    f"the gradebook of {folder.root} has not answered for {limit:g} "
+                    f"seconds ({why}); {RESUME_HINT}"
                 ) from error
             if not waited:
                 until = time.strftime("%H:%M:%S", time.localtime(time.time() + left))
                 log.warning(
-                    "the gradebook of %s does not answer (%s); trying again until %s",
+                    "the gradebook of %s does not respond (%s); trying again until %s",
                     folder.root,
                     why,
                     until,
@@ -142,40 +148,42 @@ def reach(folder: CourseFolder) -> None:
             pause = min(2 * pause, longest)
         else:
             if waited:
-                log.warning("the gradebook of %s answers again", folder.root)
+                log.warning("the gradebook of %s is available again", folder.root)
             return
 
 
-def patiently(folder: CourseFolder, work: Callable[[], Done]) -> Done:
-    """The result of work that can be done again; it is, whenever the gradebook's server was away."""
-    for attempt in range(1, ATTEMPTS + 1):
-        reach(folder)
+def with_retry(folder: CourseFolder, work: Callable[[], T]) -> T:
+    """Return the result of `work`, which is repeated after transient errors of the gradebook's
+    server.
+    """
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        wait_for_gradebook(folder)
         try:
             return work()
         except Exception as error:
-            if attempt == ATTEMPTS or not passes(error):
+            if attempt == MAX_ATTEMPTS or not is_transient(error):
                 raise
-        time.sleep(pause_after(attempt))
+        time.sleep(retry_delay(attempt))
     raise AssertionError("the last attempt returns or raises")
 
 
 @contextmanager
-def refused_in_words(folder: CourseFolder) -> Iterator[None]:
-    """Raise `Refused` for what the database refuses to nbgrader's gradebook within the block.
+def database_errors_as_user_errors(folder: CourseFolder) -> Iterator[None]:
+    """Raise `UserError` for database errors that occur in nbgrader's gradebook within the block.
 
-    nbgrader logs a traceback, and raises an error of its own beside the database's.
+    nbgrader logs a traceback, and raises its own error with the database's error as its context.
     """
     logging.getLogger("tornado.application").addHandler(quiet := logging.NullHandler())
     try:
         yield
     except Exception as error:
         if isinstance(error.__context__, SQLAlchemyError):
-            raise Refused(in_words(error.__context__, folder.root)) from error
+            raise UserError(format_error(error.__context__, folder.root)) from error
         raise
     finally:
         logging.getLogger("tornado.application").removeHandler(quiet)
 
 
-def pause_after(attempt: int) -> float:
-    """Seconds to wait after a failed attempt: others who were in the way are done then."""
-    return min(PAUSES[0] * 2 ** (attempt - 1), PAUSES[1])
+def retry_delay(attempt: int) -> float:
+    """Return how many seconds to wait after a failed attempt, so that other writers can finish."""
+    return min(RETRY_PAUSES[0] * 2 ** (attempt - 1), RETRY_PAUSES[1])

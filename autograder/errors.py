@@ -1,6 +1,6 @@
-"""What a command says when it stops: `Refused`, or what failed on the machine, in one sentence.
+"""Defines `UserError`, which stops a command, and describes system errors in one sentence.
 
-Only the standard library is imported, as commands that refuse should do so at once.
+Only the standard library is imported, so that commands which stop early do so quickly.
 """
 
 import errno
@@ -12,11 +12,11 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-GO_ON = "when that is mended, the same command goes on from here"
-ROOM = 1_000_000  # bytes; with less SQLite says that it is full, cannot read, or is locked
-EVERYWHERE = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
-FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS)
-REFUSALS = (
+RESUME_HINT = "after this is fixed, run the same command again to continue from here"
+MIN_FREE_BYTES = 1_000_000  # with less, SQLite reports various errors
+EXHAUSTED_ERRNOS = (errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
+PERMISSION_ERRNOS = (errno.EACCES, errno.EPERM, errno.EROFS)
+SQLITE_UNAVAILABLE = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_READONLY,
@@ -28,53 +28,75 @@ REFUSALS = (
 )
 
 
-class Refused(Exception):
-    """A command cannot or will not do what it was asked; the message says why in one sentence."""
+class UserError(Exception):
+    """A command cannot or will not do what was requested; the message explains why in one sentence."""
 
 
-def in_words(error: BaseException, course: Path | None = None) -> str:
-    """What went wrong, in one line that any file takes: names in it may be any bytes."""
-    text = of_the_machine(error, course) or f"{type(error).__name__}: {error}"
+def format_error(error: BaseException, course: Path | None = None) -> str:
+    """Return one line about an error. The line can be written to any file, although names in the
+    error may be any bytes.
+    """
+    text = system_error_message(error, course) or f"{type(error).__name__}: {error}"
     return (text.splitlines() or [""])[0].encode("utf-8", "backslashreplace").decode()
 
 
-def of_the_machine(error: BaseException, course: Path | None = None) -> str | None:
-    """A sentence for what the system or the gradebook's database refused; None if they did not."""
+def system_error_message(error: BaseException, course: Path | None = None) -> str | None:
+    """Return a sentence about an error of the operating system or the gradebook's database.
+
+    Returns None if the error has another cause.
+    """
     for cause in _causes(error):
-        if isinstance(cause, _of_databases()):
-            if course and course.is_dir() and shutil.disk_usage(course).free < ROOM:
-                return f"the disk of {course} is full; {GO_ON}"
-            of, why = f" of {course}" if course else "", " ".join(str(cause).split())
-            return f"the gradebook{of} cannot be used: {why}; {GO_ON}"
+        if isinstance(cause, _database_errors()):
+            return _database_error_message(cause, course)
         if isinstance(cause, OSError) and not isinstance(cause, BrokenPipeError):
-            if not cause.strerror and str(cause):  # raised with a sentence of its own
-                return str(cause)
-            if cause.errno in (errno.ENOSPC, errno.EDQUOT):
-                place = cause.filename2 or cause.filename or _fullest(course)  # of a copy, the copy
-                return f"{f'the disk of {place}' if place else 'a disk'} is full; {GO_ON}"
-            if cause.strerror:
-                return f"{cause.strerror}: {cause.filename}" if cause.filename else cause.strerror
+            message = _os_error_message(cause, course)
+            if message is not None:
+                return message
     return None
 
 
-def is_for_all(error: BaseException, shared: Iterable[Path] = ()) -> bool:
-    """Whether whoever comes next would meet the same: a full disk, a gradebook that stays locked,
-    one of the `shared` folders and files that cannot be written, or what says so `for_all`."""
-    numbers: tuple[int, ...] = EVERYWHERE
-    if any(place.exists() and not os.access(place, os.W_OK) for place in shared):
-        numbers += FORBIDDEN
+def _database_error_message(error: BaseException, course: Path | None) -> str:
+    if course and course.is_dir() and shutil.disk_usage(course).free < MIN_FREE_BYTES:
+        return f"the disk of {course} is full; {RESUME_HINT}"
+    gradebook = f"the gradebook of {course}" if course else "the gradebook"
+    return f"{gradebook} cannot be used: {' '.join(str(error).split())}; {RESUME_HINT}"
+
+
+def _os_error_message(error: OSError, course: Path | None) -> str | None:
+    if not error.strerror and str(error):  # it was raised with only a message
+        return str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        # An error that occurs while copying names two files; the second one was being written.
+        place = error.filename2 or error.filename or _full_disk(course)
+        return f"{f'the disk of {place}' if place else 'a disk'} is full; {RESUME_HINT}"
+    if error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return None
+
+
+def is_fatal(error: BaseException, shared: Iterable[Path] = ()) -> bool:
+    """Whether every other submission would fail in the same way.
+
+    Examples are a full disk, a gradebook that stays locked, a file or folder in `shared` that
+    cannot be written, and any error with a true attribute `fatal`.
+    """
+    numbers: tuple[int, ...] = EXHAUSTED_ERRNOS
+    if any(path.exists() and not os.access(path, os.W_OK) for path in shared):
+        numbers += PERMISSION_ERRNOS
     return any(
-        getattr(cause, "for_all", False)
-        or (cause.errno in numbers if isinstance(cause, OSError) else _is_of_the_database(cause))
+        getattr(cause, "fatal", False)
+        or (cause.errno in numbers if isinstance(cause, OSError) else _is_database_failure(cause))
         for cause in _causes(error)
     )
 
 
-def _is_of_the_database(error: BaseException) -> bool:
-    """Whether a database as such refuses, and not what it was asked; drivers name errors alike."""
+def _is_database_failure(error: BaseException) -> bool:
+    """Whether the database itself failed, and not just one query. Drivers use the same names for
+    errors.
+    """
     if isinstance(error, sqlite3.Error):
-        return getattr(error, "sqlite_errorcode", 0) & 0xFF in REFUSALS
-    return not hasattr(error, "orig") and "OperationalError" in {  # SQLAlchemy's own has a cause
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in SQLITE_UNAVAILABLE
+    return not hasattr(error, "orig") and "OperationalError" in {  # SQLAlchemy's error has a cause
         kind.__name__ for kind in type(error).__mro__
     }
 
@@ -86,17 +108,18 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         cause = cause.__cause__
 
 
-def _of_databases() -> tuple[type[Exception], ...]:
-    """The errors of SQLite, and of PostgreSQL where its driver is in use."""
+def _database_errors() -> tuple[type[Exception], ...]:
+    """Return the error classes of SQLite, and those of PostgreSQL if its driver has been imported."""
     psycopg = sys.modules.get("psycopg")
     return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
-def _fullest(course: Path | None) -> Path | None:
-    """Where there is the least room: an error of a write does not say to which file it was.
+def _full_disk(course: Path | None) -> Path | None:
+    """Return the folder whose disk is full, because the error of a failed write does not name the
+    file.
 
-    None if there is room in all places that are known here.
+    Returns None if neither the temporary folder nor the course folder is on a full disk.
     """
-    places = [Path(tempfile.gettempdir()), course or Path()]
-    room, place = min((shutil.disk_usage(place).free, place) for place in places)
-    return place.resolve() if room < ROOM else None
+    paths = [Path(tempfile.gettempdir()), course or Path()]
+    free, path = min((shutil.disk_usage(path).free, path) for path in paths)
+    return path.resolve() if free < MIN_FREE_BYTES else None

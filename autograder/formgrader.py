@@ -1,8 +1,8 @@
-"""formgrader shows why a new assignment or a due date is refused.
+"""Makes formgrader show why a new assignment or a due date is rejected.
 
-Its own page sends a new assignment to the server and does not wait for the answer: if the server
-refuses it, a row remains in the table that belongs to no assignment. Importing this module lets the
-server answer with a sentence, and the page show it.
+formgrader's page sends a new assignment to the server and ignores the response. If the server
+rejects it, the table keeps a row without an assignment. After this module has been imported, the
+server responds with a sentence, and the page shows it.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any
 from nbgrader.server_extensions.formgrader.apihandlers import AssignmentHandler
 from nbgrader.server_extensions.formgrader.handlers import ManageAssignmentsHandler
 
-from autograder.errors import Refused
+from autograder.errors import UserError
 
 SCRIPT = Path(__file__).with_suffix(".js")
 _put, _render = AssignmentHandler.put, ManageAssignmentsHandler.render
@@ -23,7 +23,7 @@ _put, _render = AssignmentHandler.put, ManageAssignmentsHandler.render
 def _put_or_explain(self: AssignmentHandler, assignment_id: str) -> None:
     try:
         _put(self, assignment_id)
-    except Refused as error:
+    except UserError as error:
         self.set_status(400)
         self.finish(json.dumps({"error": str(error)}))
 

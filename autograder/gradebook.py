@@ -1,11 +1,12 @@
-"""nbgrader's gradebook, created without a subprocess, with usable names of assignments only.
+"""Makes nbgrader create its gradebook without a subprocess and accept only usable names of
+assignments.
 
-nbgrader records the version of the schema in each new gradebook. It runs `alembic heads` to find
-that version, which takes three seconds of computing time; importing this module lets it call
+nbgrader records the version of the schema in each new gradebook. To find the version, it runs
+`alembic heads`, which takes three seconds of computing time; importing this module makes it call
 alembic directly.
 
 nbgrader also accepts any name for a new assignment, although some names fail later. After this
-module has been imported, they are refused when the assignment is created.
+module has been imported, such names are rejected when the assignment is created.
 """
 
 from functools import cache, wraps
@@ -16,15 +17,15 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.dbutil import ALEMBIC_DIR
 
 from autograder.assignment_names import name_problem
-from autograder.errors import Refused
+from autograder.errors import UserError
 
 __all__ = ["Gradebook", "SubmittedAssignment", "schema_version"]
 
 
 @cache
 def schema_version() -> str:
-    """The newest revision of nbgrader's schema, as `alembic heads` prints it."""
-    from alembic.script import ScriptDirectory  # a quarter of a second, for new gradebooks only
+    """Return the newest revision of nbgrader's schema, as `alembic heads` prints it."""
+    from alembic.script import ScriptDirectory  # takes a quarter of a second
 
     return ScriptDirectory(ALEMBIC_DIR).get_heads()[0]
 
@@ -36,7 +37,7 @@ _add_assignment = Gradebook.add_assignment
 @wraps(_add_assignment)
 def _add_well_named(self: Gradebook, name: str, **values: Any) -> api.Assignment:
     if problem := name_problem(name):
-        raise Refused(problem)
+        raise UserError(problem)
     return _add_assignment(self, name, **values)
 
 

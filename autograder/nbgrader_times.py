@@ -1,7 +1,7 @@
-"""Makes nbgrader read times as `autograder.times` does, in its own commands and formgrader too.
+"""Makes nbgrader, including formgrader, read times in the same way as `autograder.times`.
 
-nbgrader passes every text to dateutil, which drops a time zone that it does not know and takes
-+0200 for 200 seconds. These times decide who is late.
+nbgrader passes every text to dateutil, which ignores unknown time zones and reads +0200 as 200
+seconds. These times decide who is late.
 """
 
 import stat
@@ -16,23 +16,23 @@ from traitlets.config import Config
 
 from autograder.times import TimeError, course_zone, parse_due
 
-TIMESTAMP = "timestamp.txt"  # when it was handed in, written by nbgrader
-MAX_SIZE = 1000  # bytes of it
+TIMESTAMP = "timestamp.txt"  # the submission time, written by nbgrader
+MAX_SIZE = 1000  # bytes of timestamp.txt
 
 
 def submission_time(folder: Path, zone: tzinfo) -> datetime | None:
-    """When the submission in `folder` was handed in, in UTC; None if there is no timestamp.txt.
+    """Return the time of the submission in `folder`, in UTC; None if there is no timestamp.txt.
 
-    Raises `TimeError` for a file that does not hold one time. No link is followed.
+    Raises `TimeError` for a file that does not contain one time. Links are not followed.
     """
     path = folder / TIMESTAMP
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
-    if not stat.S_ISREG(found.st_mode):
+    if not stat.S_ISREG(status.st_mode):
         raise TimeError("it is not a regular file")
-    if found.st_size > MAX_SIZE:
+    if status.st_size > MAX_SIZE:
         raise TimeError(f"it has more than {MAX_SIZE} bytes")
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -43,7 +43,7 @@ def submission_time(folder: Path, zone: tzinfo) -> datetime | None:
 
 @dataclass(frozen=True)
 class _StrictParser:
-    """Takes the place of nbgrader's `parse_utc`, which is `lenient`."""
+    """Replaces nbgrader's `parse_utc`, which is `lenient`."""
 
     lenient: Callable[[datetime | None], datetime | None]
     config: Config
@@ -55,10 +55,11 @@ class _StrictParser:
 
 
 def read_times_strictly(config: Config) -> None:
-    """Let nbgrader, if it has been imported, read every time by `parse_due`, in the course's zone.
+    """Make nbgrader, if it has been imported, read every time with `parse_due`, in the course's zone.
 
     A due date that cannot be read raises `TimeError`. A submission whose timestamp.txt cannot be
-    read has no time, which is logged. `config` may still change: it is read when a time is.
+    read has no time, and a warning is logged. `config` is read again for each time, so it may
+    change.
     """
     utils = sys.modules.get("nbgrader.utils")
     if utils is None:

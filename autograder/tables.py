@@ -1,6 +1,6 @@
-"""Prints tables: fitted to the width of a terminal, or with one line per row where piped.
+"""Prints tables, either fitted to the width of a terminal or, in a pipe, with one line per row.
 
-The last column holds text and takes the remaining width; the others keep theirs.
+The last column contains text and takes the remaining width; the other columns have a fixed width.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-WIDE = 10_000  # characters: where nobody watches, nothing is wrapped
+PIPE_WIDTH = 10_000  # characters; rows are not wrapped
 
 
 def print_table(
@@ -18,7 +18,7 @@ def print_table(
     right: Iterable[int] = (),
     console: Console | None = None,
 ) -> None:
-    """Print rows of plain text under their headings, the columns in `right` right-aligned."""
+    """Print rows of plain text under their headings; the columns in `right` are right-aligned."""
     console = console or Console()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     for number, heading in enumerate(headings):
@@ -31,7 +31,7 @@ def print_table(
         )
     for row in rows:
         table.add_row(*map(Text, row))
-    width = console.width if console.is_terminal else WIDE
+    width = console.width if console.is_terminal else PIPE_WIDTH
     with console.capture() as captured:
         console.print(table, width=width, highlight=False, soft_wrap=False, crop=False)
     lines = (line.rstrip() for line in captured.get().splitlines())

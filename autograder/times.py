@@ -1,4 +1,4 @@
-"""Reads and shows the times that decide late penalties. A text has one meaning, or is refused.
+"""Parses and formats the times that decide late penalties. Ambiguous times are rejected.
 
 Accepted, with nothing else before or after:
 
@@ -9,9 +9,9 @@ Accepted, with nothing else before or after:
     2026-03-02 10:00 Europe/Berlin    a name of the IANA time zone database
     2026-03-02 10:00 CET              an abbreviation: see `_by_abbreviation`
 
-A local time that a change of the clocks skips is refused, and so is one that occurs twice, unless
-an offset or an abbreviation selects one of the two. Nothing depends on the locale, on the time zone
-of the machine, or on today's date.
+A local time that a clock change skips is rejected, and so is one that occurs twice, unless an offset
+or an abbreviation selects one of the two. Nothing depends on the locale, on the time zone of the
+machine, or on today's date.
 """
 
 import os
@@ -23,12 +23,17 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from traitlets.config import Config
 
-from autograder.errors import Refused
+from autograder.errors import UserError
 
-YEARS = range(2000, 2100)  # others are mistakes, and old offsets have odd seconds
+YEARS = range(2000, 2100)  # other years are mistakes, and old time zone offsets include seconds
 MAX_OFFSET = timedelta(hours=14)
-NO_ZONES = ("Factory", "localtime", "posixrules")  # files of the database that name no zone
-ODD_REGIONS = ("Etc", "SystemV", "posix", "right")  # Etc/GMT+2 is UTC-02:00; "right" counts leaps
+NOT_ZONES = ("Factory", "localtime", "posixrules")  # files of the database that are not zones
+ODD_REGIONS = (
+    "Etc",
+    "SystemV",
+    "posix",
+    "right",
+)  # Etc/GMT+2 is UTC-02:00; "right" has leap seconds
 CLOCK = r"(?P<hour>\d\d){0}(?P<minute>\d\d)(?:{0}(?P<second>\d\d)(?:[.,](?P<part>\d{{1,6}}))?)?"
 EXTENDED = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)[T ]"
@@ -45,12 +50,12 @@ BASIC = re.compile(
 MACHINE_ZONE = Path("/etc/localtime")
 
 
-class TimeError(Refused):
-    """A text has no single meaning as a time; the message shows what to write."""
+class TimeError(UserError):
+    """A text is not an unambiguous time; the message shows valid forms."""
 
 
 def parse_due(text: str, zone: tzinfo) -> datetime:
-    """The instant that a text means in a course whose time zone is `zone`, in UTC.
+    """Return the instant, in UTC, that a text denotes in a course whose time zone is `zone`.
 
     Raises `TimeError` for a text that is not in one of the forms above.
 
@@ -58,30 +63,31 @@ def parse_due(text: str, zone: tzinfo) -> datetime:
     '2026-03-02T09:00:00+00:00'
     """
     text = text.strip(" \t\r\n")
-    found = EXTENDED.fullmatch(text) or BASIC.fullmatch(text)
-    if found is None:
-        raise _refusal(text, zone, _hint(text))
+    match = EXTENDED.fullmatch(text) or BASIC.fullmatch(text)
+    if match is None:
+        raise _time_error(text, zone, _hint(text))
     year, month, day, hour, minute, second = (
-        int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
+        int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
     )
-    microsecond = int((found["part"] or "").ljust(6, "0"))
+    microsecond = int((match["part"] or "").ljust(6, "0"))
     try:
         local = datetime(year, month, day, hour, minute, second, microsecond)
     except ValueError as error:  # such as the 30th of February
-        raise _refusal(text, zone, str(error)) from None
+        raise _time_error(text, zone, str(error)) from None
     if local.year not in YEARS:
-        raise _refusal(text, zone, f"the year is not from {YEARS[0]} to {YEARS[-1]}")
-    if found["offset"]:
-        return _at_offset(local, found["offset"], text, zone)
-    if not found["zone"] or "/" in found["zone"]:
-        return _in_zone(local, zone_named(found["zone"]) if found["zone"] else zone, text, zone)
-    return _by_abbreviation(local, found["zone"], text, zone)
+        raise _time_error(text, zone, f"the year is not from {YEARS[0]} to {YEARS[-1]}")
+    if match["offset"]:
+        return _at_offset(local, match["offset"], text, zone)
+    if not match["zone"] or "/" in match["zone"]:
+        return _in_zone(local, find_zone(match["zone"]) if match["zone"] else zone, text, zone)
+    return _by_abbreviation(local, match["zone"], text, zone)
 
 
-def show_due(when: datetime, zone: tzinfo) -> str:
-    """An aware time in the course's time zone and in UTC, or in UTC alone where that is the zone.
+def format_due(when: datetime, zone: tzinfo) -> str:
+    """Format an aware time in the course's time zone and in UTC, or only in UTC if that is the
+    zone.
 
-    >>> show_due(datetime(2026, 3, 2, 9, tzinfo=UTC), ZoneInfo("Europe/Berlin"))
+    >>> format_due(datetime(2026, 3, 2, 9, tzinfo=UTC), ZoneInfo("Europe/Berlin"))
     '2026-03-02 10:00 +01:00 (Europe/Berlin), 2026-03-02 09:00 UTC'
     """
     in_utc = f"{_minutes(when.astimezone(UTC))} UTC"
@@ -92,37 +98,42 @@ def show_due(when: datetime, zone: tzinfo) -> str:
 
 
 def end_of_day(day: date, zone: ZoneInfo) -> datetime:
-    """The last 23:59 of a day in a time zone, in UTC; an hour earlier where the clocks skip it."""
+    """Return the last 23:59 of a day in a time zone, in UTC; an hour earlier if the clocks skip
+    that time.
+    """
     return datetime.combine(day, time(23, 59), zone).replace(fold=1).astimezone(UTC)
 
 
-def zone_named(name: str) -> ZoneInfo:
-    """A time zone by its name in the IANA database, like Europe/Berlin. Raises `TimeError`."""
+def find_zone(name: str) -> ZoneInfo:
+    """Return a time zone by its IANA name, such as Europe/Berlin. Raises `TimeError`."""
     if name in _names():
         return ZoneInfo(name)
-    alike = [
+    similar = [
         other
         for other in sorted(_names())
         if name.lower() in (other.lower(), other.lower().rpartition("/")[2])
     ]
-    meant = f"{alike[0]}, if that is meant" if alike else "a name like Europe/Berlin"
-    raise TimeError(f"{name!r} is not the name of a time zone: write {meant}")
+    hint = f"did you mean {similar[0]}?" if similar else "write a name like Europe/Berlin"
+    raise TimeError(f"{name!r} is not the name of a time zone: {hint}")
 
 
 def course_zone(config: Config) -> ZoneInfo:
-    """The time zone of a course: `c.Exchange.timezone` in its configuration, by default UTC.
+    """Return the time zone of a course, which is `c.Exchange.timezone` in its configuration
+    (default: UTC).
 
-    Raises `TimeError` if the setting names none.
+    Raises `TimeError` if the setting is not a time zone.
     """
     try:
-        return zone_named(str(config.Exchange.get("timezone", "UTC")))
+        return find_zone(str(config.Exchange.get("timezone", "UTC")))
     except TimeError as error:
         raise TimeError(f"c.Exchange.timezone in nbgrader_config.py: {error}") from None
 
 
 def machine_zone() -> str:
-    """The name of this machine's time zone, for the configuration of a new course; UTC if it has
-    no name."""
+    """Return the name of this machine's time zone, for the configuration of a new course.
+
+    Returns UTC if the time zone has no name.
+    """
     linked = os.path.realpath(MACHINE_ZONE).partition("/zoneinfo/")[2]
     for name in (os.environ.get("TZ", "").removeprefix(":"), linked):
         if name:
@@ -137,81 +148,81 @@ def _names() -> frozenset[str]:
         | {
             name
             for name in available_timezones()
-            if name not in NO_ZONES and name.partition("/")[0] not in ODD_REGIONS
+            if name not in NOT_ZONES and name.partition("/")[0] not in ODD_REGIONS
         }
     )
 
 
 def _at_offset(local: datetime, offset: str, text: str, zone: tzinfo) -> datetime:
-    """A local time with `offset`, as in ISO 8601: Z, +01:00, +0100 or +01."""
+    """Return a local time with an ISO 8601 offset (Z, +01:00, +0100 or +01) as an instant."""
     if offset == "Z":
         return local.replace(tzinfo=UTC)
     digits = offset[1:].replace(":", "").ljust(4, "0")
     ahead = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     if int(digits[2:]) > 59 or ahead > MAX_OFFSET or (offset[0] == "-" and not ahead):
-        raise _refusal(text, zone, f"there is no offset {offset}")
+        raise _time_error(text, zone, f"there is no offset {offset}")
     return local.replace(tzinfo=timezone(ahead if offset[0] == "+" else -ahead)).astimezone(UTC)
 
 
 def _in_zone(local: datetime, there: tzinfo, text: str, zone: tzinfo) -> datetime:
-    """A local time in a time zone, where it must occur exactly once."""
-    found = _instants(local, there)
-    if not found:
-        raise _refusal(text, zone, f"the clocks skip this time in {there}")
-    if len(found) > 1:
-        offsets = " or ".join(_offset_text(when.astimezone(there)) for when in found)
-        raise _refusal(
+    """Return a local time in a time zone, where it must occur exactly once, as an instant."""
+    instants = _instants(local, there)
+    if not instants:
+        raise _time_error(text, zone, f"the clocks skip this time in {there}")
+    if len(instants) > 1:
+        offsets = " or ".join(_offset_text(when.astimezone(there)) for when in instants)
+        raise _time_error(
             text,
             zone,
             f"this time occurs twice in {there}, where the clocks are put back: add {offsets}",
         )
-    return found[0]
+    return instants[0]
 
 
 def _by_abbreviation(local: datetime, name: str, text: str, zone: tzinfo) -> datetime:
-    """A local time with an abbreviation, such as the one that nbgrader writes into timestamp.txt.
+    """Return a local time with an abbreviation, such as nbgrader writes to timestamp.txt, as an
+    instant.
 
-    It must be in use at that time, in the course's own time zone or in the zone that has this very
-    name in the IANA database (UTC, GMT, EST, MST, HST, CET, MET, EET, WET), and mean one instant.
-    Thus PDT is accepted in a course in America/Los_Angeles, and CET only in winter.
+    The abbreviation must be in use at that time, either in the course's time zone or in the zone
+    with this exact name in the IANA database (UTC, GMT, EST, MST, HST, CET, MET, EET, WET), and it
+    must denote one instant. For example, PDT is accepted in a course in America/Los_Angeles, and
+    CET only in winter.
     """
     zones: list[tzinfo] = [zone]
     if name in _names():
         zones.append(ZoneInfo(name))
-    found = {
+    instants = {
         when
         for there in zones
         for when in _instants(local, there)
         if when.astimezone(there).tzname() == name
     }
-    if len(found) == 1:
-        return found.pop()
-    if found:
-        raise _refusal(text, zone, f"{name} has several meanings here")
-    raise _refusal(
+    if len(instants) == 1:
+        return instants.pop()
+    if instants:
+        raise _time_error(text, zone, f"{name} has several meanings here")
+    raise _time_error(
         text,
         zone,
         _hint(text)
-        or (
-            f"{name} is neither a time zone nor the abbreviation of one that is certain at that time"
-        ),
+        or (f"{name} is neither a time zone nor an unambiguous abbreviation of one at that time"),
     )
 
 
 def _instants(local: datetime, there: tzinfo) -> list[datetime]:
-    """The instants, in UTC and in order, at which the clocks of a zone show a local time."""
-    found = {local.replace(tzinfo=there, fold=fold).astimezone(UTC) for fold in (0, 1)}
+    """Return the instants, in UTC and in order, at which the clocks of a zone show a local time."""
+    candidates = {local.replace(tzinfo=there, fold=fold).astimezone(UTC) for fold in (0, 1)}
     return sorted(
-        when for when in found if when.astimezone(there).replace(tzinfo=None, fold=0) == local
+        when for when in candidates if when.astimezone(there).replace(tzinfo=None, fold=0) == local
     )
 
 
 def _hint(text: str) -> str:
-    """What is wrong with a text in none of the forms, where that is easy to say."""
+    """Return a hint about a common mistake in a text that has none of the accepted forms, or ""."""
     if re.search(r"\d ?[AaPp]\.?[Mm]\b", text):
         return "the clock has 24 hours, so 11:59 PM is 23:59"
     if re.search(r"\d[./]\d", text):
-        return "the date must be year-month-day, as 02.03. may be in February or in March"
+        return "the date must be year-month-day, because 02.03. may be in February or in March"
     if re.fullmatch(r"\d{4}-?\d\d-?\d\d", text):
         return "the time of day is missing"
     if re.search(r"(UTC|GMT) ?[+-]\d", text):
@@ -219,7 +230,7 @@ def _hint(text: str) -> str:
     return ""
 
 
-def _refusal(text: str, zone: tzinfo, why: str) -> TimeError:
+def _time_error(text: str, zone: tzinfo, why: str) -> TimeError:
     return TimeError(
         f"{text[:60]!r} is not a valid time{f' ({why})' if why else ''}: write it like "
         f"'2026-03-02 10:00' ({zone}, the course's time zone), "

@@ -1,4 +1,9 @@
-"""The course: one folder per study, `check` for a student's own module, and the start page.
+"""The course: one folder per study, the function `check` for a student's module, and the start
+page.
 
-May import `sequence` and `tictactoe`. `probes/` is what checks ask, and imports nothing beside it.
+`checks/` defines, runs and marks checks. `lab/` adapts JupyterLab, `published/` contains tables of
+results, and notebooks use `greedy_agent.py`, `own_searches.py`, `plots.py`, `notebook.py` and
+`submission.py`.
+
+May import `common`, `sequence` and `tictactoe`.
 """

@@ -1,9 +1,9 @@
-"""What `%load_ext course.notebook` does for a notebook and the modules in its folder.
+"""The extension that `%load_ext course.notebook` loads for a notebook and the modules in its folder.
 
-It reloads saved modules before the next cell runs. What is not written yet, or belongs to a module
-that cannot be loaded, is reported in one line instead of a traceback, and *Run All* continues below
-the cell. Where nbgrader runs the notebook it does nothing: a cell that could not run is an
-error there, as everywhere else.
+It reloads saved modules before the next cell runs. If a function is not implemented yet, or belongs
+to a module that cannot be loaded, the error is one line instead of a traceback, and *Run All*
+continues with the next cell. When nbgrader runs the notebook, the extension does nothing, so a cell
+that cannot run raises an error.
 """
 
 import os
@@ -13,36 +13,36 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeGuard
 
-from course.imported_names import ImportedNames
-from course.live_modules import BrokenModule, LiveModules, MissingModule
-from course.probes import load_study, studies
-from course.progress import TO_WRITE
+from course.checks import load_study, studies
+from course.lab.imported_names import ImportedNames
+from course.lab.live_modules import BrokenModule, LiveModules, MissingModule
+from course.lab.progress import STUB_PREFIX
 
-STUB_MESSAGE = ": write this "  # what every stub's error says after the name of what is missing
-EXPLAINED = (NotImplementedError, ImportError, NameError, MissingModule)  # most of them are not
+STUB_MESSAGE = ": write this "  # in every stub's error, after the name of the missing function
+HANDLED_ERRORS = (NotImplementedError, ImportError, NameError, MissingModule)
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext`."""
     if "NBGRADER_EXECUTION" in os.environ or shell.custom_exceptions:
         return
-    if "autoreload" in shell.magics_manager.magics["line"]:  # notebooks released before
+    if "autoreload" in shell.magics_manager.magics["line"]:  # in older notebooks
         shell.run_line_magic("autoreload", "0")
     support = NotebookSupport(shell)
-    shell.set_custom_exc(EXPLAINED, support.show_error)
+    shell.set_custom_exc(HANDLED_ERRORS, support.show_error)
     shell.events.register("pre_run_cell", support.before_cell)
     shell.events.register("post_run_cell", support.after_cell)
     if sys.platform == "emscripten":
-        _explain_what_is_missing(shell, support)
-        _leave_no_empty_output(shell.displayhook)
+        _handle_missing_packages(shell, support)
+        _suppress_empty_outputs(shell.displayhook)
 
 
 class NotebookSupport:
-    """Keeps the modules of a notebook's folder and the names imported from them up to date."""
+    """Keeps the modules of a notebook's folder, and the names imported from them, up to date."""
 
     def __init__(self, shell: Any) -> None:
         self._shell = shell
-        self._explained: BaseException | None = None  # the error of the cell, if it is explained
+        self._explained: BaseException | None = None  # the last explained error
         self._modules = LiveModules(Path.cwd())
         self._names = ImportedNames(
             shell.user_ns,
@@ -52,7 +52,7 @@ class NotebookSupport:
         sys.meta_path.insert(0, self._modules)
 
     def before_cell(self, info: Any) -> None:
-        """Reload what was saved. Caches in the notebook may hold results of the code before it."""
+        """Reload saved modules, and clear the notebook's caches, whose results may be outdated."""
         if self._modules.refresh():
             self._names.update()
             for value in list(self._shell.user_ns.values()):
@@ -62,21 +62,21 @@ class NotebookSupport:
                     value.cache_clear()
 
     def after_cell(self, result: Any) -> None:
-        """Note what the cell imported. If its error is explained, let it count as run: the frontend
-        stops what is queued after an error."""
-        self._shell.extension_manager.loaded.discard(__name__)  # the first cell may be run again
-        self._names.note(_python_in(result.info.raw_cell, self._shell))
+        """Record the cell's imports. If its error was explained, mark the cell as successful,
+        because the frontend cancels queued cells after an error."""
+        self._shell.extension_manager.loaded.discard(__name__)  # for a second run of the first cell
+        self._names.record_imports(_python_code(result.info.raw_cell, self._shell))
         if result.error_in_exec is self._explained:
             result.error_in_exec = None
         self._explained = None
 
     def message(self, error: BaseException | None) -> str | None:
-        """What to show instead of a traceback; None if the traceback should be shown."""
+        """The message to show instead of a traceback, or None to show the traceback."""
         if isinstance(error, (BrokenModule, MissingModule)):
             return str(error)
         if isinstance(error, (ImportError, NameError)):
             return self._names.explain(error)
-        if _is_of_a_stub(error) and self._modules.have_changed():
+        if _is_stub_error(error) and self._modules.have_changed():
             return "A module was saved while this cell ran. Run the cell again."
         return stub_message(error)
 
@@ -88,7 +88,7 @@ class NotebookSupport:
         trace: TracebackType,
         tb_offset: int | None = None,
     ) -> None:
-        """Show an error of a cell: IPython calls this for the kinds in `EXPLAINED`."""
+        """Show an error of a cell: IPython calls this for `HANDLED_ERRORS`."""
         message = self.message(error)
         if message:
             print(message)
@@ -98,11 +98,11 @@ class NotebookSupport:
 
 
 def stub_message(error: BaseException | None) -> str | None:
-    """What to write, and where; None if the error is not a stub's."""
-    if not _is_of_a_stub(error):
+    """The function to write and its location, or None if the error is not a stub's."""
+    if not _is_stub_error(error):
         return None
     frame = traceback.extract_tb(error.__traceback__)[-1]
-    if not (frame.line or "").startswith(TO_WRITE):
+    if not (frame.line or "").startswith(STUB_PREFIX):
         return None
     name = str(error).partition(STUB_MESSAGE)[0]
     return (
@@ -111,39 +111,39 @@ def stub_message(error: BaseException | None) -> str | None:
     )
 
 
-def _is_of_a_stub(error: BaseException | None) -> TypeGuard[NotImplementedError]:
+def _is_stub_error(error: BaseException | None) -> TypeGuard[NotImplementedError]:
     return isinstance(error, NotImplementedError) and STUB_MESSAGE in str(error)
 
 
-def _python_in(cell: str, shell: Any) -> str:
-    """A cell without what is not Python; of a `%%time` cell, what follows the first line."""
+def _python_code(cell: str, shell: Any) -> str:
+    """The Python code of a cell; for a cell magic such as `%%time`, the code below the first line."""
     if cell.lstrip().startswith("%%"):
         cell = cell.lstrip().partition("\n")[2]
     return str(shell.transform_cell(cell))
 
 
-def _leave_no_empty_output(hook: Any) -> None:
-    """In a browser: what displays itself, or nothing, leaves no number in brackets below the cell.
+def _suppress_empty_outputs(hook: Any) -> None:
+    """In a browser, show no output number for a result that has nothing to display.
 
-    The browser's kernel puts out the result of every cell, also one that has nothing to show.
+    The browser's kernel sends a result for every cell, even an empty one.
     """
-    put_out = hook.finish_displayhook
+    send_result = hook.finish_displayhook
 
     def finish() -> None:
         if getattr(hook, "data", None) != {}:
-            put_out()
+            send_result()
 
     hook.finish_displayhook = finish
 
 
-def _explain_what_is_missing(shell: Any, support: NotebookSupport) -> None:
-    """In a browser: cells that need numpy show what they showed before, and a check whose games
-    need processes says where they can be played."""
-    from course.drawn_before import running
-    from course.probes.in_process import NeedsProcesses
-    from course.without_numpy import Explained, stand_in
+def _handle_missing_packages(shell: Any, support: NotebookSupport) -> None:
+    """In a browser, cells that need numpy show stored outputs, and a check whose games need
+    processes states where it can run."""
+    from course.checks.running.in_process import NeedsProcesses
+    from course.lab.numpy_fallback import MissingPackages, install_fallback
+    from course.lab.prerendered import running_cell
 
-    explained = Explained()
+    missing = MissingPackages()
 
     def show(
         shell: Any,
@@ -152,16 +152,16 @@ def _explain_what_is_missing(shell: Any, support: NotebookSupport) -> None:
         trace: TracebackType,
         tb_offset: int | None = None,
     ) -> None:
-        found = None if support.message(error) else explained.outputs(error, running())
+        stored = None if support.message(error) else missing.outputs(error, running_cell())
         if isinstance(error, NeedsProcesses):
-            print(f"Not here: {error}.")
-        elif found is None:
+            print(f"This check cannot run here: {error}.")
+        elif stored is None:
             support.show_error(shell, kind, error, trace, tb_offset)
         else:
             from IPython.display import HTML, display
 
-            for page in (f"<p><em>{found[0]}</em></p>", *found[1]):
+            for page in (f"<p><em>{stored[0]}</em></p>", *stored[1]):
                 display(HTML(page))
 
-    stand_in(shell)
-    shell.set_custom_exc((*EXPLAINED, NeedsProcesses), show)
+    install_fallback(shell)
+    shell.set_custom_exc((*HANDLED_ERRORS, NeedsProcesses), show)

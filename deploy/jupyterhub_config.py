@@ -1,6 +1,6 @@
-"""JupyterHub for one class: graders with the kit and its answers, students with theirs, apart.
+"""JupyterHub for one class: graders use the kit with its answers, and students the student kit.
 
-README.md, beside this file, says how the folders come about that are named here.
+README.md, next to this file, explains how to create the folders that are named here.
 """
 
 import grp
@@ -8,39 +8,40 @@ import os
 import pwd
 from pathlib import Path
 
-c = get_config()  # noqa: F821 - JupyterHub runs this file, and gives it
+c = get_config()  # noqa: F821 - defined by JupyterHub, which runs this file
 
 PLACE = Path(os.environ.get("CLASS_PLACE", "/srv/class"))
 STAFF = Path(os.environ.get("CLASS_STAFF", PLACE / "staff/.venv"))  # only the graders can read it
 STUDENTS = Path(os.environ.get("CLASS_STUDENTS", PLACE / "students/.venv"))
 COURSE = PLACE / "course"
-HUB = PLACE / "hub"  # what the hub keeps: who is in, tokens, the cookies' secret
+HUB = PLACE / "hub"  # the hub's data: sessions, tokens, the cookie secret
 GRADERS = os.environ.get("CLASS_GRADERS", "graders")  # a group of the system
 
 HUB.mkdir(mode=0o700, exist_ok=True)
-HUB.chmod(0o700)  # JupyterHub leaves its database readable to everybody
+HUB.chmod(0o700)  # JupyterHub makes its database readable by all users
 c.JupyterHub.db_url = f"sqlite:///{HUB / 'jupyterhub.sqlite'}"
 c.JupyterHub.cookie_secret_file = str(HUB / "cookie_secret")
 c.ConfigurableHTTPProxy.pid_file = str(HUB / "proxy.pid")
 
-# Who may come in: here, whoever has an account on this machine. For others change this line.
+# All users with an account on this machine may log in. Change this line for another method.
 c.JupyterHub.authenticator_class = "pam"
 c.Authenticator.allow_all = True
 c.JupyterHub.spawner_class = "jupyterhub.spawner.LocalProcessSpawner"
 c.JupyterHub.cleanup_servers = True
 c.Spawner.default_url = "/lab"
-c.Spawner.env_keep = ["LANG", "LC_ALL", "TZ"]  # no path of the hub's own reaches a student
+c.Spawner.env_keep = ["LANG", "LC_ALL", "TZ"]  # students' servers do not inherit the hub's paths
 
 
 def prepare(spawner) -> None:
-    """Give graders the staff's environment and the course, students theirs and their own folder."""
+    """Start graders in the staff's environment and the course folder, students in theirs and their
+    home folder."""
     name = spawner.user.name
     grades = name in grp.getgrnam(GRADERS).gr_mem
     environment = STAFF if grades else STUDENTS
-    # What a grader writes is the group's, and nobody else's; what a student writes is their own.
+    # The group can read and change what a grader writes; a student's files are private.
     umask = "007" if grades else "077"
     folder = str(COURSE) if grades else pwd.getpwnam(name).pw_dir
-    # nbgrader reads its configuration in the folder where the server is started.
+    # nbgrader reads its configuration from the folder in which the server is started.
     spawner.cmd = [
         "/bin/sh",
         "-c",
@@ -57,7 +58,7 @@ def prepare(spawner) -> None:
         "JUPYTER_PREFER_ENV_PATH": "1",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
-    }  # a class shares the machine's cores
+    }  # because a class shares the machine's cores
 
 
 c.Spawner.pre_spawn_hook = prepare

@@ -1,9 +1,10 @@
-"""nbgrader's configuration of a course on a hub: for the course folder, in the place of its own."""
+"""nbgrader's configuration of a course on a hub, to be copied into the course folder."""
 
 from autograder.course_folder import configure
 
-c = get_config()  # noqa: F821 - nbgrader runs this file, and gives it
+c = get_config()  # noqa: F821 - defined by nbgrader, which runs this file
 configure(c, __file__)
 
-c.Exchange.root = "/srv/class/exchange"  # every student can write to it, and list nobody's work
-c.CourseDirectory.groupshared = True  # what one grader writes, the others can read and change
+# All students can write to it, but they cannot list other students' work.
+c.Exchange.root = "/srv/class/exchange"
+c.CourseDirectory.groupshared = True  # all graders can read and change each other's files

@@ -1,12 +1,13 @@
-"""Which weights of FittedLookAhead's evaluation function predict results best?
+"""Fit the weights of FittedLookAhead's evaluation function to the results of games.
 
-In the first generation of simulated games the quick player plays; in each later one a player that
-takes the action with the best evaluation by the weights of the generation before. Both see all
-cards, and one action in ten is random among the promising ones. The weights maximise the likelihood
-of the results of a generation's games (logistic regression by Newton's method, with a small
-penalty). The script prints their log-loss in games that were held out, next to that of the
-evaluation function of ISMCTS in the same positions (a coin has 0.693), and writes the last weights
-to `sequence/agents/fitted.toml`. It takes about seven minutes on two cores.
+In the first generation of simulated games, the quick player plays; in each later one, a player
+takes the action with the best evaluation according to the previous generation's weights. Both
+players see all cards, and one action in ten is chosen at random among the promising ones. The
+weights maximise the likelihood of the results of a generation's games (logistic regression by
+Newton's method, with a small penalty). The script prints the log-loss of the weights in held-out
+games, next to the log-loss of the evaluation function of ISMCTS in the same positions (a constant
+0.5 scores 0.693). It writes the last weights to `sequence/agents/fitted.toml`. It takes about seven
+minutes on two cores.
 """
 
 import json
@@ -18,30 +19,32 @@ import numpy as np
 
 from research.games import number, on_all_cores
 from sequence import Action, State
+from sequence.agents.evaluation import best_action, chances, ranked
 from sequence.agents.fitted import KINDS, TABLES, WEIGHTS, Evaluation, features
-from sequence.agents.worth import best_action, chances, ranked
 
-GAMES = 20_000  # of the last generation
-SHARES = (10, 10, 1)  # of these games, as divisors, for each generation
+GAMES = 20_000  # in the last generation
+SHARES = (10, 10, 1)  # the number of games is divided by this in each generation
 FIRST_GAME = 1_000_000  # far from the seeds of all matches
-HELD_OUT = 10  # one game in so many is held out
+HELD_OUT = 10  # one game in this many is held out
 CHUNK = 50  # games that are played together
-RANDOM = 0.1  # the share of random actions,
-RANDOM_PLAYS = 8  # among those of so many plays; and the plays of which a player takes the best:
+RANDOM = 0.1  # share of random actions
+RANDOM_PLAYS = 8  # number of plays from which random actions are chosen
 PLAYS = 4
 PENALTY = 3.0
-STEPS = 12  # of Newton's method: it needs fewer
-ROWS = 50_000  # that are processed together
-MIN_CHANCE = 1e-3  # the smallest one that counts in a log-loss
+STEPS = 12  # maximum for Newton's method, which needs fewer
+ROWS = 50_000  # rows that are processed together
+MIN_CHANCE = 1e-3  # lower bound of a chance in a log-loss
 
 
 class Positions(NamedTuple):
-    """Positions of games: their features, the result for the side to move (0, 0.5 or 1), its chance
-    according to `sequence.agents.worth.chances`, and the numbers of their games."""
+    """Positions from games: their features, the result for the side to move (0, 0.5 or 1), the
+    chance of that side according to `sequence.agents.evaluation.chances`, and the numbers of their
+    games.
+    """
 
     features: np.ndarray
     won: np.ndarray
-    given: np.ndarray
+    baseline: np.ndarray
     game: np.ndarray
 
 
@@ -57,7 +60,7 @@ def main(size: int) -> None:
         unseen = Positions(*(part[held_out] for part in positions))
         losses = (
             log_loss(chance, unseen.won)
-            for chance in (_predicted(unseen.features, weights), unseen.given)
+            for chance in (_predicted(unseen.features, weights), unseen.baseline)
         )
         print(
             "generation {}, {:,} games: log-loss {:.4f}, of ISMCTS {:.4f}".format(
@@ -70,13 +73,15 @@ def main(size: int) -> None:
 
 
 def play(seed: int, weights: np.ndarray | None) -> Positions:
-    """One game, by the quick player or with these weights: every other of its positions."""
-    chance, state, states = random.Random(seed), State.deal(seed=seed), []
+    """Return every other position of one game that is played by the quick player or with these
+    weights.
+    """
+    rng, state, states = random.Random(seed), State.deal(seed=seed), []
     evaluation = None if weights is None else Evaluation(weights)
     while not state.is_over:
         states.append(state)
-        state = state.after(_action(state, evaluation, chance))
-    states = states[chance.randrange(2) :: 2]
+        state = state.after(_action(state, evaluation, rng))
+    states = states[rng.randrange(2) :: 2]
     return Positions(
         rows_of(states),
         np.array([0.5 + 0.5 * state.utility(seen.to_move) for seen in states]),
@@ -86,7 +91,8 @@ def play(seed: int, weights: np.ndarray | None) -> Positions:
 
 
 def rows_of(states: Sequence[State]) -> np.ndarray:
-    """A row for each state, for the regression: how many there are of each kind in each table.
+    """Return a row of the regression for each state: how many items of each kind in each table the
+    state has.
 
     The features of the side that is not to move count as negative. The shape is (n, 4 * 93).
     """
@@ -104,8 +110,9 @@ def rows_of(states: Sequence[State]) -> np.ndarray:
 
 
 def fit(rows: np.ndarray, won: np.ndarray, penalty: float = PENALTY) -> np.ndarray:
-    """The weights that maximise the log-likelihood of these results, less half of `penalty` times
-    the square of each weight: logistic regression by Newton's method."""
+    """Return the weights that maximise the log-likelihood of these results minus half of `penalty`
+    times the square of each weight. This is logistic regression by Newton's method.
+    """
     weights = np.zeros(rows.shape[1])
     for _ in range(STEPS):
         slope, curvature = penalty * weights, penalty * np.eye(len(weights))
@@ -122,13 +129,13 @@ def fit(rows: np.ndarray, won: np.ndarray, penalty: float = PENALTY) -> np.ndarr
 
 
 def log_loss(predicted: np.ndarray, won: np.ndarray) -> float:
-    """The mean negative logarithm of the chance that was given to what happened."""
+    """Return the mean negative logarithm of the predicted probability of the result."""
     predicted = np.clip(predicted, MIN_CHANCE, 1 - MIN_CHANCE)
     return float(-np.mean(won * np.log(predicted) + (1 - won) * np.log(1 - predicted)))
 
 
 def as_text(weights: np.ndarray) -> str:
-    """The weights as TOML, by table and by kind."""
+    """Return the weights as TOML, by table and by kind."""
     lines = [WEIGHTS.read_text("utf-8").partition("\n")[0]]
     tables = np.round(np.reshape(weights, (len(TABLES), len(KINDS))), 3).tolist()
     for table, row in zip(TABLES, tables, strict=True):
@@ -137,9 +144,9 @@ def as_text(weights: np.ndarray) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _action(state: State, evaluation: Evaluation | None, chance: random.Random) -> Action:
-    if chance.random() < RANDOM:
-        return chance.choice(ranked(state, RANDOM_PLAYS))
+def _action(state: State, evaluation: Evaluation | None, rng: random.Random) -> Action:
+    if rng.random() < RANDOM:
+        return rng.choice(ranked(state, RANDOM_PLAYS))
     if evaluation is None:
         return best_action(state)
     actions = ranked(state, PLAYS)
@@ -148,7 +155,7 @@ def _action(state: State, evaluation: Evaluation | None, chance: random.Random) 
 
 
 def _played(generation: int, weights: np.ndarray | None, first: int, games: int) -> Positions:
-    """The positions of that many games, from this seed on, in the order of their seeds."""
+    """Return the positions of this many games, from this seed on, in the order of their seeds."""
     keys = [
         (start, min(start + CHUNK, first + games), weights)
         for start in range(first, first + games, CHUNK)

@@ -1,7 +1,8 @@
-"""Games that are played on all cores, ten deals at a time, and kept: no deal is played twice.
+"""Plays games on all cores, ten deals at a time, and stores the results, so that no deal is played
+twice.
 
-The games of an agent are in `played/`, one line for each ten deals: the first deal and what was
-measured in them. If an agent's code has changed, delete its file.
+The games of an agent are in `played/`, in a file with one line for every ten deals, which contains
+the first deal and the measurements. If an agent's code has changed, delete its file.
 """
 
 import argparse
@@ -19,12 +20,12 @@ from tictactoe.games.play import Match
 
 PLAYED = Path(__file__).parent / "played"
 DOCS = Path(__file__).parents[1] / "docs"
-CHUNK = 10  # deals that are played, and kept, together
+CHUNK = 10  # deals that are played and stored together
 DEALS = 200
 
 
 def number(description: str | None, default: int, what: str) -> int:
-    """The only argument of a script: a number of deals or games."""
+    """Parse the only argument of a script, which is a number of deals or games."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -37,9 +38,9 @@ def number(description: str | None, default: int, what: str) -> int:
 def play_missing(
     played: Callable[[str, int], list[float]], names: Iterable[str], deals: range
 ) -> None:
-    """Play and keep the deals that have not been played yet by all agents of these names.
+    """Play and store the deals that the agents with these names have not all played yet.
 
-    `played` plays the deals from its second argument on.
+    `played` plays ten deals, beginning with its second argument.
     """
     kept = {name: measured(name) for name in names}
     missing = [
@@ -54,41 +55,41 @@ def play_missing(
 
 
 def measured(name: str) -> dict[int, list[float]]:
-    """What was measured for an agent, by the first deal of each ten."""
+    """Return the measurements of an agent, by the first deal of each group of ten."""
     path = PLAYED / f"{name}.jsonl"
     lines = path.read_text("utf-8").splitlines() if path.is_file() else ()
     return dict(map(json.loads, lines))
 
 
 def total(parts: Iterable[Sequence[float]]) -> list[float]:
-    """The sums of games won, drawn and lost, and the means of what follows them."""
+    """Return the sums of games won, drawn and lost, and the means of the other columns."""
     columns = list(zip(*parts, strict=True))
     return [*map(sum, columns[:3]), *map(fmean, columns[3:])]
 
 
 def score(match: Match) -> str:
-    """A share of the points with its interval."""
+    """Format a share of the points with its interval."""
     low, high = match.interval
     return f"{match.score:.2f} ({low:.2f} to {high:.2f})"
 
 
 def verdict(match: Match) -> str:
-    """What the interval says about the opponent."""
+    """State whether the interval shows that the opponent is weaker or stronger."""
     low, high = match.interval
     return "**weaker**" if low > 0.5 else "stronger" if high < 0.5 else "no difference shown"
 
 
 def table(rows: Iterable[Iterable[object]]) -> str:
-    """A table in Markdown."""
+    """Return a table in Markdown."""
     return "".join(f"| {' | '.join(map(str, row))} |\n" for row in rows)
 
 
 def on_all_cores(
     function: Callable[..., Any], keys: Sequence[tuple], what: str
 ) -> Iterator[tuple[tuple, Any]]:
-    """Each key with the result of the function, in the order in which they are done.
+    """Yield each key with the result of the function, in the order of completion.
 
-    A line on standard error counts them: "3 of 20 `what`". Ctrl-C ends all processes.
+    A line on standard error counts the completed keys: "3 of 20 `what`". Ctrl-C ends all processes.
     """
     with ProcessPoolExecutor(
         os.cpu_count(), initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)

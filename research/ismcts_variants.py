@@ -1,7 +1,8 @@
-"""Variants of ISMCTS for `research/variants.py`, each with one change.
+"""Defines variants of ISMCTS for `research/variants.py`, each with one change.
 
-Each class changes of `ISMCTS` what its idea needs, and its docstring is the idea as the page has
-it. Those that look at what lines promise use the reference answer of the league's study.
+Each class overrides the parts of `ISMCTS` that the change affects; the class's docstring is its
+description on the page. Variants that evaluate the prospects of lines use the reference answer of
+the league's study.
 """
 
 import math
@@ -12,17 +13,17 @@ import numpy as np
 
 from autograder.workspace import load_answer
 from sequence import ISMCTS, Action, State
-from sequence.agents import worth
-from sequence.agents.ismcts import HORIZON, PLAYS, WIDENING, Node, select, simulated, width
-from sequence.agents.worth import best_action, chances, ranked
+from sequence.agents import evaluation
+from sequence.agents.evaluation import best_action, chances, ranked
+from sequence.agents.ismcts import HORIZON, MAX_PLAYS, WIDENING, Node, select, simulate, width
 from sequence.board.actions import PLACE, TRADE
 from sequence.board.cards import NO_CARD, NUMBER, with_card, without_card
 from sequence.board.layout import BIT
 from sequence.engine.observation import Observation
 from sequence.engine.state import state_of
 
-# What the reference agent's values are worth as chances to win: of seven scales the one with the
-# least log-loss in positions of 500 games of the quick player, as a test shows.
+# The scale that converts the reference agent's values into chances to win. Of seven scales, it has
+# the lowest log-loss in positions of 500 games of the quick player, which a test verifies.
 VALUE_SCALE = 16.0
 
 
@@ -46,23 +47,23 @@ class TwoDecisions(ISMCTS):
 
 
 class MoreReplies(ISMCTS):
-    """five times as many replies are looked at in each sampled state"""
+    """five times as many replies are considered in each sampled state"""
 
     widening = 5 * WIDENING
 
 
 class NoHorizon(ISMCTS):
-    """a new node is judged at once, without any simulated actions"""
+    """a new node is evaluated immediately, without any simulated actions"""
 
     def _rewards(self, state: State) -> tuple[float, ...]:
-        return simulated(state, horizon=0)
+        return simulate(state, horizon=0)
 
 
 class LongHorizon(ISMCTS):
-    """simulated games go on for 16 actions, not for 4"""
+    """simulated games last 16 actions instead of 4"""
 
     def _rewards(self, state: State) -> tuple[float, ...]:
-        return simulated(state, horizon=4 * HORIZON)
+        return simulate(state, horizon=4 * HORIZON)
 
 
 class WholeGames(ISMCTS):
@@ -75,22 +76,22 @@ class WholeGames(ISMCTS):
 
 
 class PromisesAtTheLeaf(ISMCTS):
-    """a new node is judged by the best value that `my_agent` sees there"""
+    """a new node is evaluated by the best value that `my_agent` computes there"""
 
-    ACTIONS = 8  # the most that it looks at
+    ACTIONS = 8  # maximum number of actions that are evaluated
 
     def _rewards(self, state: State) -> tuple[float, ...]:
         if state.is_over:
             return chances(state)
-        value = max(_values(state.observation(), ranked(state, PLAYS)[: self.ACTIONS]))
+        value = max(_values(state.observation(), ranked(state, MAX_PLAYS)[: self.ACTIONS]))
         chance = 0.5 + 0.5 * math.tanh(value / VALUE_SCALE)
         return (1 - chance, chance) if state.to_move else (chance, 1 - chance)
 
 
 class PromisesFirst(ISMCTS):
-    """the values of `my_agent` say in which order actions are tried"""
+    """actions are tried in the order of the values of `my_agent`"""
 
-    ACTIONS = 32  # as many as the given order has at most
+    ACTIONS = 32  # the maximum number in the original order
 
     def _promising(self, observation: Observation, state: State) -> list[Action]:
         legal = list(observation.legal_actions())
@@ -101,17 +102,19 @@ class PromisesFirst(ISMCTS):
 
 
 class PromisesAsVisits(PromisesFirst):
-    """the values of `my_agent` order the actions, and count as ten visits in the end"""
+    """as above, and the values also count as ten visits in the final choice"""
 
     VISITS = 10
-    SCALE = 3.0  # a difference in value of which most is known to be worth half a game
+    SCALE = 3.0  # a difference in value that counts as almost half a game
 
     def _best(self, root: Node, actions: list[Action]) -> Action:
         highest = max(node.reward / node.visits for node in root.children.values())
         first = self._value[actions[0]]
 
         def mean(action: Action) -> float:
-            """The mean of the rewards, and of so many more at what the action promises."""
+            """Return the mean of the rewards, with `VISITS` additional rewards equal to the
+            action's prospects.
+            """
             node = root.children[action]
             promised = highest + math.tanh((self._value[action] - first) / self.SCALE) / 2
             return (node.reward + self.VISITS * promised) / (node.visits + self.VISITS)
@@ -120,11 +123,11 @@ class PromisesAsVisits(PromisesFirst):
 
 
 class HandsRead(ISMCTS):
-    """of four sampled hands one is drawn by how well it explains what the opponent did"""
+    """one of four sampled hands is drawn, weighted by how well it explains the opponent's actions"""
 
     CANDIDATES = 4
-    TURNS = 3  # of the opponent, the last ones
-    REGRET = 200.0  # of a play, as much as makes it 1/e as likely
+    TURNS = 3  # the opponent's last turns
+    REGRET = 200.0  # the regret that makes a play 1/e as likely
 
     def _sample(self, observation: Observation) -> State:
         states = [super(HandsRead, self)._sample(observation) for _ in range(self.CANDIDATES)]
@@ -132,11 +135,13 @@ class HandsRead(ISMCTS):
         return self._random.choices(states, weights)[0]
 
     def _likelihood(self, state: State, observation: Observation) -> float:
-        """What the opponent took goes with its hand, and it left no better play."""
+        """Return how well a hand explains the cards that the opponent took and the plays that it
+        did not choose.
+        """
         opponent = 1 - observation.player
         chance, regret = chances(state)[opponent], 0.0
         for turn, (before, action) in enumerate(_turns(state, observation, opponent)):
-            found = {(kind, bit): value for value, kind, _, bit in worth._plays(before)}
+            found = {(kind, bit): value for value, kind, _, bit in evaluation._plays(before)}
             best = max(found.values(), default=0)
             bit = BIT[action.coords] if action.coords else -1
             regret += best - found.get((action.kind, bit), best)
@@ -146,7 +151,7 @@ class HandsRead(ISMCTS):
 
 
 class KeptTree(ISMCTS):
-    """what the tree found below the actions played since is kept for the next turn"""
+    """the subtree below the actions played since is kept for the next turn"""
 
     def reset(self, seed: int | None) -> None:
         super().reset(seed)
@@ -161,13 +166,14 @@ class KeptTree(ISMCTS):
 
 
 class AllMovesAsFirst(ISMCTS):
-    """a simulated game counts for every cell where the own side placed a chip in it"""
+    """a simulated game counts for every cell in which the player placed a chip"""
 
-    EQUAL = 30  # visits at which an action's own mean and that of its cell weigh the same
+    # Number of visits at which an action's own mean and that of its cell have the same weight.
+    EQUAL = 30
 
     def _root(self, observation: Observation) -> Node:
         self._seen = observation
-        self._cells: dict[tuple, list[float]] = {}  # by kind and cell: games, rewards
+        self._cells: dict[tuple, list[float]] = {}  # games and rewards, by kind and cell
         self._top = Node()
         return self._top
 
@@ -196,7 +202,9 @@ class AllMovesAsFirst(ISMCTS):
             parent.children[action].available += 1
 
         def bound(action: Action) -> float:
-            """UCB1, with the mean of the cell mixed in, the less the more visits there are."""
+            """Return UCB1, mixed with the mean of the cell; the weight of that mean decreases with
+            the number of visits.
+            """
             node = parent.children[action]
             games, rewards = self._cells[action.kind, action.coords]
             share = math.sqrt(self.EQUAL / (3 * node.visits + self.EQUAL))
@@ -229,10 +237,11 @@ _reference = cache(partial(load_answer, "league"))
 
 
 def _turns(state: State, observation: Observation, player: int) -> Iterator[tuple[State, Action]]:
-    """The player's plays, the last first, each with a state of that time, as far as it is known.
+    """Yield the player's plays, the last one first, each with the known part of the state at that
+    time.
 
-    The draft row and the deck stay as they are now, which does not matter to what may be played. It
-    ends at a chip of a sequence, as what was locked before is not known.
+    The draft row and the deck are the current ones, which does not affect the legal plays. The
+    iteration ends at a chip of a sequence, because it is unknown which chips were already locked.
     """
     chips, hand = list(state.chip_masks), state.hand_piles[player]
     for mover, action in reversed(list(observation.plays())):
@@ -253,7 +262,7 @@ def _turns(state: State, observation: Observation, player: int) -> Iterator[tupl
 
 
 def _changed(state: State, chip_masks: tuple[int, ...], **fields) -> State:
-    """The state with other fields."""
+    """Return the state with these fields changed."""
     known = {
         name: getattr(state, name)
         for name in vars(state.__class__.__mro__[1])["__slots__"]

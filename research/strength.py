@@ -1,8 +1,9 @@
-"""What is more time worth to ISMCTS, or seeing all cards?
+"""Measure how much ISMCTS gains from more time, and from seeing all cards.
 
-An agent that sees all hands and the deck searches in the same way: what it wins against the agent
-that samples them is more than better guesses at hidden cards can bring. Budgets are in iterations,
-so the results are the same on every machine; 50 deals take about an hour on an idle core.
+An agent that sees all hands and the deck searches in the same way. Its gain over the agent that
+samples the hidden cards is an upper bound on the gain from any better estimate of them. Budgets are
+in iterations, so the results are the same on every machine; 50 deals take about an hour on an idle
+core.
 """
 
 import itertools
@@ -13,12 +14,12 @@ from sequence import ISMCTS, State, compare
 from sequence.engine.observation import Observation
 
 DEALS = 50
-# Iterations of the first agent, whether it sees all cards, iterations of the second.
+# Iterations of the first agent, whether it sees all cards, and iterations of the second agent.
 MATCHES = [(1_000, False, 100), (100, True, 100), (1_000, True, 100)]
 
 
 class Seer(ISMCTS):
-    """ISMCTS that knows every card: it knows which deal is played, and follows the actions."""
+    """A variant of ISMCTS that knows every card, because it knows the deal and follows the actions."""
 
     def __init__(self, iterations: int, deal: int) -> None:
         super().__init__(iterations=iterations)
@@ -26,7 +27,7 @@ class Seer(ISMCTS):
         self._now: State | None = None
 
     def _sample(self, observation: Observation) -> State:
-        """The state that the game is in."""
+        """Return the true state of the game."""
         now = self._now
         if now is None or now.history != observation.history:
             now = State.deal(observation.rules, self._deal)
@@ -37,7 +38,7 @@ class Seer(ISMCTS):
 
 
 def contestant(iterations: int, sees: bool) -> Callable[[], ISMCTS]:
-    """A function that makes the first agent of a comparison from deal 0 on, game after game."""
+    """Return a function that creates the first agent for each game of a comparison, from deal 0 on."""
     games = itertools.count()
     return lambda: Seer(iterations, next(games) // 2) if sees else ISMCTS(iterations=iterations)
 
@@ -46,7 +47,7 @@ def main(deals: int) -> None:
     """Play the matches."""
     for more, sees, fewer in MATCHES:
         match = compare(contestant(more, sees), lambda most=fewer: ISMCTS(iterations=most), deals)
-        cards = " and all cards in sight" if sees else ""
+        cards = " and all cards visible" if sees else ""
         print(f"{more:,} iterations{cards} against {fewer:,}: {score(match)}")
 
 

@@ -1,8 +1,8 @@
-"""How strong is the fitted evaluation function, with and without a search, against ISMCTS?
+"""Measure the strength of the fitted evaluation function against ISMCTS, with and without a search.
 
-ISMCTS has 0.2 seconds per action. Two of the agents are shown hidden cards, to measure what these
-are worth. 200 deals take about two hours on two cores, which should be idle, because ISMCTS reads
-the clock. The games are kept in `played/`, and docs/summit.md is written from them.
+ISMCTS has 0.2 seconds per action. Two of the agents are shown hidden cards, to measure the value of
+this information. 200 deals take about two hours on two cores, which should be idle, because ISMCTS
+reads the clock. The games are stored in `played/`, from which docs/summit.md is generated.
 """
 
 from functools import partial, reduce
@@ -32,24 +32,25 @@ FIRST_DEAL = 70_000  # far from the seeds of other matches, and of the games of 
 PAGE = DOCS / "summit.md"
 HEAD = f"""# The fitted evaluation function against ISMCTS
 
-`FittedLookAhead` differs from `ISMCTS` in two ways: it has another evaluation function, and it
-searches less deep. Which of the two matters more was not measured. What eleven changes to `ISMCTS`
-bring is on [another page](strength.md).
+`FittedLookAhead` differs from `ISMCTS` in two ways: it has a different evaluation function, and it
+searches less deeply. Which of the two matters more was not measured. [Another page](strength.md)
+shows the effects of eleven changes to `ISMCTS`.
 
-The evaluation function was fitted to games between players that see all cards: {len(SHARES)}
-generations with {sum(GAMES // share for share in SHARES):,} games in all. In the first generation
-the quick player plays, in the later ones a player that uses the weights fitted so far. Each line on
-the board counts by its missing chips, the cards held and the cards in the draft row.
-`research/fitting.py` plays the games and reports how well the evaluation predicts games that were
-held out. No game of the table was used for fitting or for choosing anything.
+The evaluation function was fitted to games between players that see all cards, in {len(SHARES)}
+generations with {sum(GAMES // share for share in SHARES):,} games in total. In the first generation,
+the quick player plays; in the later ones, a player that uses the weights fitted so far. The
+features of each line on the board are its missing chips, the cards held and the cards in the draft
+row. `research/fitting.py` plays the games and reports how well the evaluation predicts games that
+were held out. No game of the table was used for fitting or for choosing anything.
 
 Each agent plays against `ISMCTS` with {SECONDS} seconds per action. The table shows its share of the
 points with the 95 % interval (Wilson). Every deal is played twice, once from each seat, and a tie
 counts half. "Time" is the mean time per action on the machine that played.
 
-The agents that are *shown* hidden cards break the rules. They measure what these cards are worth: an
-agent that only guesses the other hand can hardly do better than one that sees it. An agent that also
-sees the deck needs only one simulation, because nothing is left to sample.
+The agents that are *shown* hidden cards break the rules. They measure the value of seeing these
+cards: an agent that only estimates the other hand cannot be expected to do better than one that
+sees it. An agent that also sees the deck needs only one simulation, because nothing is left to
+sample.
 
 """
 TAIL = """
@@ -61,17 +62,18 @@ if the interval excludes 0.5. The script `research/summit.py` writes this page f
 
 
 class Row(NamedTuple):
-    """An agent of the page: a description, its settings and the share that was the aim."""
+    """An agent on the page: its description, its settings and its target share."""
 
     words: str
     settings: dict[str, Any]
     target: str = ""
-    is_shown: bool = False  # hidden cards
+    is_shown: bool = False  # whether it is shown hidden cards
 
 
-class Played(NamedTuple):
-    """Games of an agent, from its view, and means: the seconds per action of the agent and of
-    ISMCTS, and the iterations of ISMCTS."""
+class DealResults(NamedTuple):
+    """The results of an agent's games, and three means: the seconds per action of the agent and of
+    ISMCTS, and the iterations of ISMCTS.
+    """
 
     wins: int
     draws: int
@@ -81,7 +83,7 @@ class Played(NamedTuple):
     iterations: float
 
     def match(self) -> Match:
-        """The result alone."""
+        """Return the result without the means."""
         return Match(*self[:3])
 
 
@@ -98,7 +100,7 @@ ROWS = {
         {"width": 16, "looks": 512, "first": 16},
         ">= 0.7",
     ),
-    "hands": Row("as with the 8 best, but *shown* the other hand", {}, is_shown=True),
+    "hands": Row("as with the 8 best actions, but *shown* the other hand", {}, is_shown=True),
     "deck": Row(
         "the same, *shown* the deck as well",
         {"looks": 1, "first": 1, "deck": True},
@@ -108,9 +110,11 @@ ROWS = {
 
 
 class Shown(FittedLookAhead):
-    """FittedLookAhead that sees the other hand and, with `deck`, the order of the deck.
+    """A variant of FittedLookAhead that sees the other hand and, with `deck`, the order of the
+    deck.
 
-    `deal` is the seed of the game: with it and the history, the agent finds the true state.
+    `deal` is the seed of the game, from which the agent reconstructs the true state, using the
+    history.
     """
 
     def __init__(self, deal: int, deck: bool = False, **settings: Any) -> None:
@@ -131,14 +135,14 @@ class Shown(FittedLookAhead):
 
 
 class Counted(ISMCTS):
-    """ISMCTS that remembers how many iterations it had time for."""
+    """A variant of ISMCTS that records the number of its iterations."""
 
     def __init__(self) -> None:
         super().__init__(seconds=SECONDS)
         self.done: list[int] = []
 
     def choose(self, observation: Observation) -> Action:
-        """What ISMCTS plays."""
+        """Return the action of ISMCTS, and record the number of iterations."""
         action = super().choose(observation)
         if self.iterations_done:
             self.done.append(self.iterations_done)
@@ -146,7 +150,7 @@ class Counted(ISMCTS):
 
 
 def play(name: str, deal: int) -> list[float]:
-    """What an agent wins in the deals from this one on, as the fields of `Played`."""
+    """Return the results of an agent in the deals from this one on, as the fields of `DealResults`."""
     row, opponent, matches = ROWS[name.removeprefix("summit_")], Counted(), []
     for seed in range(deal, deal + CHUNK):
         agent = partial(Shown, seed) if row.is_shown else FittedLookAhead
@@ -160,19 +164,20 @@ def play(name: str, deal: int) -> list[float]:
     return [*counts, *seconds, fmean(opponent.done)]
 
 
-def results(same: bool = False) -> dict[str, Played]:
-    """All games of each agent, in the order of the page; with `same`, of the deals that all have
-    played."""
+def results(same: bool = False) -> dict[str, DealResults]:
+    """Return all games of each agent, in the order of the page; with `same`, only the games in
+    deals that all agents have played.
+    """
     found = {name: parts for name in ROWS if (parts := measured(f"summit_{name}"))}
     common = set.intersection(*map(set, found.values()))
     return {
-        name: Played._make(total(parts[deal] for deal in parts if deal in common or not same))
+        name: DealResults._make(total(parts[deal] for deal in parts if deal in common or not same))
         for name, parts in found.items()
     }
 
 
 def page() -> str:
-    """The page about the games played so far."""
+    """Return the page about the games played so far."""
     found, same = results(), results(same=True)
     deals = min(one.match().games // 2 for one in same.values())
     rows: list[tuple[object, ...]] = [

@@ -1,8 +1,8 @@
-"""Which changes make ISMCTS stronger? Eleven variants play against the original.
+"""Measure which changes make ISMCTS stronger: eleven variants play against the original.
 
 Both sides have the same number of iterations, so the results are the same on every machine. 200
-deals take about ten core-hours. The games are kept in `played/`, and docs/strength.md is written
-from them.
+deals take about ten core-hours. The games are stored in `played/`, from which docs/strength.md is
+generated.
 """
 
 import inspect
@@ -40,14 +40,14 @@ evaluates the board after each action by the prospects of all lines, without a s
 """
 TAIL = f"""
 The original is called weaker or stronger if the interval excludes 0.5. Of twenty ideas that change
-nothing, one would be called so as well. Some variants have played fewer than the {2 * DEALS} games
-that are planned for each, so their intervals are wider. The script `research/variants.py` writes
-this page from the games in `research/played/`.
+nothing, one would be called weaker or stronger by chance. Some variants have played fewer than the
+{2 * DEALS} games that are planned for each, so their intervals are wider. The script
+`research/variants.py` writes this page from the games in `research/played/`.
 """
 
 
-class Played(NamedTuple):
-    """Games of a variant, from its view, and the seconds per action of both agents."""
+class DealResults(NamedTuple):
+    """The results of a variant's games, and the seconds per action of both agents."""
 
     wins: int
     draws: int
@@ -56,12 +56,14 @@ class Played(NamedTuple):
     original: float
 
     def match(self) -> Match:
-        """The result alone."""
+        """Return the result without the times."""
         return Match(*self[:3])
 
 
 def play(name: str, deal: int) -> list[float]:
-    """What a variant wins in the deals from this one on, as the fields of `Played`."""
+    """Return the results of a variant in the deals from this one on, as the fields of
+    `DealResults`.
+    """
     variant = getattr(ismcts_variants, name)
     found = compare(
         lambda: variant(iterations=ITERATIONS), lambda: ISMCTS(iterations=ITERATIONS), CHUNK, deal
@@ -70,16 +72,18 @@ def play(name: str, deal: int) -> list[float]:
     return [found.wins, found.draws, found.losses, *means]
 
 
-def results() -> dict[str, Played]:
-    """All games of each variant, in the order of the page."""
+def results() -> dict[str, DealResults]:
+    """Return all games of each variant, in the order of the page."""
     names = (variant.__name__ for variant in VARIANTS)
     return {
-        name: Played._make(total(found.values())) for name in names if (found := measured(name))
+        name: DealResults._make(total(found.values()))
+        for name in names
+        if (found := measured(name))
     }
 
 
 def page() -> str:
-    """The page about the games played so far."""
+    """Return the page about the games played so far."""
     rows: list[tuple[object, ...]] = [
         ("idea", "share of the points", "games", "time", "the original is"),
         ("-", "-:", "-:", "-:", "-"),

@@ -17,7 +17,26 @@ from tictactoe.games.tactics import WinOrBlock, winning_cells
 from tictactoe.nodes import NodeCounter, Trace, counted
 
 __all__ = [
-    "EMPTY", "LANES", "Agent", "Board", "ConnectFour", "Game", "Human", "IllegalMove",
-    "InvalidBoard", "Match", "NodeCounter", "Qubic", "Random", "Search", "State", "Trace",
-    "WinOrBlock", "counted", "match", "opponent", "play", "winning_cells",
-]  # fmt: skip
+    "EMPTY",
+    "LANES",
+    "Agent",
+    "Board",
+    "ConnectFour",
+    "Game",
+    "Human",
+    "IllegalMove",
+    "InvalidBoard",
+    "Match",
+    "NodeCounter",
+    "Qubic",
+    "Random",
+    "Search",
+    "State",
+    "Trace",
+    "WinOrBlock",
+    "counted",
+    "match",
+    "opponent",
+    "play",
+    "winning_cells",
+]

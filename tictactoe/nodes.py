@@ -1,29 +1,30 @@
-"""The node counter. What counts as a node, a depth and a tie is defined here, once.
+"""The node counter, with the course's definitions of nodes, depths and ties.
 
-Node counts mean nothing until their rules are written down. These are the rules of this course;
-every published number follows them.
+Node counts mean nothing without precise rules. These are the rules of this course, which every
+published number follows.
 
 1.  **Board.** Nine cells, row by row, written "x_o_x_o__"; x moves first. A move is a cell's index,
     0 to 8, and `legal_moves()` lists the open cells in ascending order.
-2.  **Node.** One entry into the search's value function. The root counts 1. States that are made
-    only to *rank* moves (for the priority function or the heuristic) are not nodes. Three numbers
-    are kept apart: *visited* (nodes), *evaluated* (heuristic evaluations) and *generated*
-    (successor states made, for ranking too). Marks are given for *visited*.
-3.  **Depth.** The root is at depth 0; every single move, by either player, adds 1.
-4.  **Order of tests in a node.** First the terminal test; then the cut-off test, `depth >= limit`
-    *and* quiescent; then expand. Beyond the limit *all* legal moves are searched.
+2.  **Node.** One entry into the search's value function. The root counts as 1. States that are made
+  only to *rank* moves (for the priority function or the heuristic) are not nodes. There are three
+  numbers: *visited* (nodes), *evaluated* (heuristic evaluations) and *generated* (successor states
+  made, including those for ranking). Marks are given for *visited*.
+3.  **Depth.** The root is at depth 0; every move, by either player, adds 1.
+4.  **Order of tests in a node.** First the terminal test, then the cut-off test, `depth >= limit`
+  *and* quiescent, then expansion. Beyond the limit, *all* legal moves are searched.
 5.  **Quiescent.** Neither player has two marks in a lane whose third cell is empty, whoever is to
     move.
-6.  **Whose view.** The player to move at the root is MAX. Utility is +1, 0 or -1 from MAX's view
-    at every depth. The heuristic H is computed in whole numbers and divided by 10 once, at the
-    end: adding tenths instead rounds differently and sometimes changes a count or a move.
+6.  **Whose view.** The player to move at the root is MAX. Utility is +1, 0 or -1 from MAX's view at
+    every depth. The heuristic H is computed in whole numbers and divided by 10 once, at the end;
+    adding tenths rounds differently and sometimes changes a count or a move.
 7.  **Alpha-beta.** The root's window is (-infinity, +infinity), and the root narrows alpha from
     child to child like any MAX node. A MAX node returns when `value >= beta`, a MIN node when
-    `value <= alpha`. No early exit at +1 or -1, no transposition table, no symmetry.
-8.  **Ties.** The first best move in visiting order wins: the best move so far is replaced on strict
-    improvement only.
-9.  **Move ordering.** In every expanded node, the root included: `heapify` the list of
-    `(priority, move)`, then `heappop`. The priority is from the view of the player to move.
+    `value <= alpha`. There is no early exit at +1 or -1, no transposition table and no use of
+    symmetry.
+8.  **Ties.** The first of the best moves in visiting order is chosen: the best move so far is
+  replaced only if another is strictly better.
+9.  **Move ordering.** Every expanded node, including the root, calls `heapify` on the list of
+  `(priority, move)`, then `heappop`. Priorities are from the view of the player to move.
 10. **Children are generated lazily**: a child that is not visited is not generated.
 
 Put `@counted` on the value function and open a `NodeCounter` around the search:
@@ -39,13 +40,14 @@ Put `@counted` on the value function and open a `NodeCounter` around the search:
 ...         for move in state.legal_moves():
 ...             self.value(state.after(move))
 >>> from tictactoe.games.board import Board
->>> Walk().search(Board("xoxoxo___"))  # the root and three moves, two of which win; 2 + 2 after 7
+>>> Walk().search(Board("xoxoxo___"))  # the root and three moves, two of them wins; 2 + 2 after 7
 8
 
-Counters and traces belong to the context (`contextvars`) in which they were opened, a thread or an
-asyncio task, and see nothing of what other contexts visit. Tasks and `asyncio.to_thread` calls that
-begin there run in copies of that context: they are counted too, until the counter is closed. Then
-its number is final. (A generator runs in the context of whoever asks for its next item.)
+Counters and traces belong to the context (`contextvars`) in which they were opened, that is, a
+thread or an asyncio task, and ignore nodes that other contexts visit. Tasks and `asyncio.to_thread`
+calls that start there run in copies of that context, so they are counted as well until the counter
+is closed. After that, its number is final. (A generator runs in the context of the code that
+requests its next item.)
 """
 
 import functools
@@ -63,23 +65,23 @@ _Traces: TypeAlias = "tuple[tuple[Trace, Visit | None], ...]"
 
 
 class _Tally:
-    """A number of nodes."""
+    """A mutable number of nodes."""
 
     def __init__(self, nodes: int = 0) -> None:
         self.nodes = nodes
 
 
-_NOBODY = _Tally()  # counts what nobody asked for: quicker than asking at every node
-# What is open in a context: the last counter's tally, the others', and the traces, each with the
-# visit that is going on.
+_UNUSED_TALLY = _Tally()  # counts if no counter is open; this is quicker than a test at every node
+# The open objects of a context: the last counter's tally, the others', and the traces, each with
+# the visit in progress.
 _Open: TypeAlias = tuple[_Tally, _Tallies, _Traces]
-_context: ContextVar[_Open] = ContextVar("open", default=(_NOBODY, (), ()))
+_context: ContextVar[_Open] = ContextVar("open", default=(_UNUSED_TALLY, (), ()))
 
 
 class NodeCounter:
     """Counts the nodes visited while it is open: `with NodeCounter() as nodes: ...`.
 
-    Close it in the context in which it was opened: elsewhere that raises RuntimeError.
+    It must be closed in the context in which it was opened; elsewhere this raises RuntimeError.
     """
 
     def __init__(self) -> None:
@@ -87,7 +89,7 @@ class NodeCounter:
 
     @property
     def visited(self) -> int:
-        """How many nodes were visited so far."""
+        """The number of nodes visited so far."""
         return self._tally.nodes
 
     def __enter__(self) -> Self:
@@ -96,20 +98,21 @@ class NodeCounter:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        # Copies of this context may go on counting, in the old tally.
+        # Copies of this context may continue to count in the old tally.
         tally, self._tally = self._tally, _Tally(self.visited)
         tallies, traces = _open()
-        _set_open(_less(tallies, lambda other: other is tally), traces)
+        _set_open(_without(tallies, lambda other: other is tally), traces)
 
 
 @dataclass
 class Visit:
     """One node as a `Trace` recorded it.
 
-    `bounds` holds the value function's arguments other than the state, by parameter name
-    (`depth`, `alpha`, `beta` ... if it has them); `value` is what it returned, None if it raised an
-    error. Of a tuple that is the first item, or the second if the first leaf returns `(None, ...)`:
-    then the moves come first. `move` led here from the parent's state; None if no legal move does.
+    `bounds` contains the value function's arguments other than the state, by parameter name (such
+    as `depth`, `alpha` and `beta`). `value` is the value that it returned, or None if it raised an
+    error. If it returns tuples, the value is the first item, or the second if the first leaf
+    returns `(None, ...)`, which means that moves come first. `move` is the move that led here from
+    the parent's state, or None if no legal move leads here.
     """
 
     state: Any
@@ -121,11 +124,11 @@ class Visit:
 
 
 class Trace:
-    """Records the search tree that counted value functions walk while it is open.
+    """Records the search tree that counted value functions visit while it is open.
 
-    The agent needs only `@counted`. A node takes a few hundred bytes of memory, so trace small
-    positions. `roots` holds a tree per outermost call; the nodes below one are those visited before
-    it returned. After `most` nodes the trace raises `RuntimeError`. Like a `NodeCounter` it is
+    The agent only needs `@counted`. A node takes a few hundred bytes of memory, so trace small
+    positions. `roots` contains one tree per outermost call, with the nodes visited before it
+    returned. After `most` nodes, the trace raises `RuntimeError`. Like a `NodeCounter`, it must be
     closed in the context in which it was opened.
     """
 
@@ -134,7 +137,7 @@ class Trace:
         self.visited = 0
         self._most = most
         self._is_open = False
-        self._place: int | None = None  # of the value in a tuple
+        self._place: int | None = None  # index of the value in a tuple
 
     def __enter__(self) -> Self:
         self._is_open = True
@@ -145,7 +148,7 @@ class Trace:
     def __exit__(self, *exception: object) -> None:
         self._is_open = False
         tallies, traces = _open()
-        _set_open(tallies, _less(traces, lambda other: other[0] is self))
+        _set_open(tallies, _without(traces, lambda other: other[0] is self))
 
     def _record(self, parent: Visit | None, state: Any, bounds: dict[str, Any]) -> Visit:
         if self.visited == self._most:
@@ -159,8 +162,7 @@ class Trace:
         return visit
 
     def _value_in(self, result: Any) -> Any:
-        """The value in what a value function returned. The first to return is a leaf, which has
-        no move."""
+        """The value in a value function's result. The first call to return is a leaf's."""
         if not isinstance(result, tuple) or not result:
             return result
         if self._place is None:
@@ -212,23 +214,25 @@ def _traced(
 
 
 def _open() -> tuple[_Tallies, _Traces]:
-    """The tallies of this context, the last one first, and its traces."""
+    """The open tallies of this context, the last one first, and its open traces."""
     tally, others, traces = _context.get()
-    return () if tally is _NOBODY else (tally, *others), traces
+    return () if tally is _UNUSED_TALLY else (tally, *others), traces
 
 
 def _set_open(tallies: _Tallies, traces: _Traces) -> Token[_Open]:
-    last, *others = tallies or [_NOBODY]
+    last, *others = tallies or [_UNUSED_TALLY]
     return _context.set((last, tuple(others), traces))
 
 
-def _less(entries: tuple[_Entry, ...], is_closed: Callable[[_Entry], bool]) -> tuple[_Entry, ...]:
-    """The entries without the one that is closed."""
+def _without(
+    entries: tuple[_Entry, ...], is_closed: Callable[[_Entry], bool]
+) -> tuple[_Entry, ...]:
+    """The entries without the closed one."""
     left = tuple(entry for entry in entries if not is_closed(entry))
     if len(left) == len(entries):
         raise RuntimeError(
-            "a counter or a trace is closed in the thread or task that opened it, "
-            "and this is another one"
+            "a counter or a trace must be closed in the thread or task that opened it, and this is "
+            "another one"
         )
     return left
 

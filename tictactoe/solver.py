@@ -1,7 +1,7 @@
 """Exact values of all 5,478 reachable positions, by working backwards from the ends of games.
 
-This is the kit's oracle, not a model answer: it searches nothing, counts no nodes and knows no
-moves. Checks do not let a submission import it.
+This is the kit's oracle, not a model answer: it does not search, count nodes or choose moves.
+Submissions cannot import it in checks.
 """
 
 from collections.abc import Mapping
@@ -36,9 +36,9 @@ def value(board: Board, player: str = "x") -> int:
 
 
 def solve() -> dict[int, int]:
-    """The same values, keyed by the number `x_mask | o_mask << 9`; needs no `Board`.
+    """The same values, keyed by the number `x_mask | o_mask << 9` and computed without `Board`.
 
-    The positions are generated layer by layer, one more mark in each, then valued from the last
+    The positions are generated in layers, each with one more mark, and evaluated from the last
     layer back.
     """
     layers: list[set[int]] = [{0}]
@@ -55,9 +55,9 @@ def solve() -> dict[int, int]:
     solved: dict[int, int] = {}
     for depth in range(9, -1, -1):
         mover, other = _shifts(depth)
-        best, lost = (max, -1) if mover == 0 else (min, 1)  # as x sees it
+        best, lost = (max, -1) if mover == 0 else (min, 1)  # from x's point of view
         for position in layers[depth]:
-            if MASK_WINS[position >> other & FULL_MASK]:  # whoever moved last has a lane
+            if MASK_WINS[position >> other & FULL_MASK]:  # the player who moved last has a lane
                 solved[position] = lost
             else:
                 solved[position] = best(
@@ -71,5 +71,5 @@ def solve() -> dict[int, int]:
 
 
 def _shifts(depth: int) -> tuple[int, int]:
-    """Where the masks of the player to move and of the other begin; x moves at even depths."""
+    """The bit offsets of the mover's mask and of the other mask; x moves at even depths."""
     return (9, 0) if depth % 2 else (0, 9)

@@ -1,7 +1,8 @@
-"""Benchmarks: each module of this package measures something and has a `run() -> list[Result]`.
+"""Benchmarks: modules that measure something, each with a function `run() -> list[Result]`.
 
-A new benchmark is a new module here; its name is the module's, its description the first line of
-the module's docstring. Nothing else needs to know of it. May import everything but the commands.
+A benchmark is a module in one of the folders `grading`, `agents` and `studies`. It is called by the
+name of the module, and the first line of the module's docstring describes it. To add a benchmark,
+add a module; it does not have to be registered. May import everything except the commands.
 """
 
 import argparse
@@ -11,28 +12,27 @@ import importlib
 import inspect
 import json
 import operator
-import pkgutil
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib.abc import InspectLoader
-from importlib.util import find_spec
+from pathlib import Path
 
-from autograder.interrupts import raise_when_interrupted
+from autograder.processes.interrupts import raise_when_interrupted
 from autograder.tables import print_table
-from course.probes.syntax import parsed
+from common.syntax import parse_python
 
 COMPARISONS = {">=": operator.ge, "<=": operator.le, "==": operator.eq}
+SUPPORT = "support"  # the folder of the helpers
 
 
 @dataclass(frozen=True)
 class Result:
     """One measured number.
 
-    `value` is None where it could not be measured. `target` is a text like ">= 1.5", a number
-    (which means at least that much), any other text (shown, not judged) or None. `peer` names what
-    it was measured against, if anything.
+    `value` is None if it could not be measured. `target` is a comparison such as ">= 1.5", a number
+    (a lower bound), any other text (printed but not evaluated) or None. `peer` names the program
+    with which the number is compared, if any.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Result:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None without a value, or a target that can be judged.
+        """Whether the target is met; None if there is no value, or no target that can be evaluated.
 
         >>> Result("speed", 2.0, "times", ">= 1.5").met, Result("speed", 2.0, "times").met
         (True, None)
@@ -58,42 +58,43 @@ class Result:
 
 
 def available() -> dict[str, str]:
-    """The available benchmarks: the name of each and the first line of its docstring.
+    """Return the name of each benchmark and the first line of its docstring.
 
-    The docstrings are read from the source files: importing all benchmarks takes seconds.
+    The docstrings are read from the source files, because importing all benchmarks takes seconds.
     """
-    found = sorted(module.name for module in pkgutil.iter_modules(__path__))
     return {
-        name: (ast.get_docstring(parsed(_source(name))) or "").partition("\n")[0]
-        for name in found
-        if not name.startswith("_")
+        name: (ast.get_docstring(parse_python(path.read_text("utf-8"))) or "").partition("\n")[0]
+        for name, path in sorted(_source_files().items())
     }
 
 
-def _source(name: str) -> str:
-    """The text of a module of this package, which is not imported."""
-    spec = find_spec(f"{__name__}.{name}")
-    if spec is None or not isinstance(spec.loader, InspectLoader):
-        return ""
-    return spec.loader.get_source(spec.name) or ""
+def _source_files() -> dict[str, Path]:
+    """Return the source file of each benchmark, by the benchmark's name."""
+    return {
+        path.stem: path
+        for root in __path__
+        for path in Path(root).glob("*/*.py")
+        if path.parent.name != SUPPORT and not path.name.startswith("_")
+    }
 
 
 def run(name: str, size: int | None = None, scheduler: str | None = None) -> list[Result]:
-    """Run the benchmark of that name, of that size where it has several, and by the workers of the
-    cluster with this scheduler where it can.
+    """Run a benchmark. A size and the scheduler of a cluster can be given if the benchmark has
+    these options.
 
-    Raises LookupError if there is none or it cannot, and for a size that it cannot have.
+    Raises LookupError for an unknown name, an option that the benchmark does not have, or a size
+    below 1.
     """
     if name not in available():
         raise LookupError(f"there is no benchmark {name!r}; there are: {', '.join(available())}")
     measure = _module(name).run
-    can = inspect.signature(measure).parameters
-    if size is not None and "size" not in can:
-        raise LookupError(f"the benchmark {name!r} has one size only")
-    if size is not None and size < 1:  # of nothing every target would be met
+    parameters = inspect.signature(measure).parameters
+    if size is not None and "size" not in parameters:
+        raise LookupError(f"the benchmark {name!r} has only one size")
+    if size is not None and size < 1:  # without measurements, every target would be met
         raise LookupError(f"--size must be at least 1, not {size}")
-    if scheduler is not None and "scheduler" not in can:
-        raise LookupError(f"the benchmark {name!r} takes no --scheduler")
+    if scheduler is not None and "scheduler" not in parameters:
+        raise LookupError(f"the benchmark {name!r} does not accept --scheduler")
     return measure(
         **{
             option: value
@@ -104,7 +105,7 @@ def run(name: str, size: int | None = None, scheduler: str | None = None) -> lis
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command `bench`: list the benchmarks, or run one. Returns the exit status."""
+    """Run the command `bench`, which lists the benchmarks or runs one; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="bench",
         description="Run a benchmark; without a name, list the benchmarks.",
@@ -115,20 +116,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--size",
         type=int,
         metavar="N",
-        help="how many submissions, deals or seeds, for a benchmark that can be smaller or larger",
+        help="number of submissions, deals or seeds, for a benchmark of variable size",
     )
     parser.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="a Dask scheduler whose workers play matches and train, like "
-        "tcp://host:8786, for a benchmark that can use it",
+        help="address of a Dask scheduler, for example tcp://host:8786, for a "
+        "benchmark that can play and train on a cluster",
     )
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print only JSON, an array of objects: for a benchmark its results "
-        "(name, value, unit, target, peer; null where there is none), for "
-        "the list its entries (name, description)",
+        help="print only JSON, an array of objects: the results of a benchmark "
+        "(name, value, unit, target, peer; null for a missing value) or "
+        "the entries of the list (name, description)",
     )
     options = parser.parse_args(argv)
     if options.name is None:
@@ -136,15 +137,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     try:
         raise_when_interrupted()
-        with contextlib.redirect_stdout(sys.stderr):  # what a benchmark says is not a result
+        with contextlib.redirect_stdout(sys.stderr):  # stdout is for the results only
             results = run(options.name, options.size, options.scheduler)
     except LookupError as error:
-        if type(error) is not LookupError:  # the benchmark's own
+        if type(error) is not LookupError:  # an error of the benchmark itself
             raise
         print(f"bench: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        print("\nbench: stopped; what it has kept is not measured again", file=sys.stderr)
+        print(
+            "\nbench: stopped; the next run continues with the stored measurements", file=sys.stderr
+        )
         return 130
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=2, allow_nan=False))
@@ -154,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _module(name: str):
-    return importlib.import_module(f"{__name__}.{name}")
+    return importlib.import_module(f"{__name__}.{_source_files()[name].parent.name}.{name}")
 
 
 def _print_listing(as_json: bool) -> None:
@@ -182,7 +185,7 @@ def _print_table(title: str, results: Sequence[Result]) -> None:
             (
                 _number(result.value),
                 result.unit,
-                result.name + (f" (beside {result.peer})" if result.peer else ""),
+                result.name + (f" (compared with {result.peer})" if result.peer else ""),
             )
             for result in results
         ],
@@ -204,7 +207,7 @@ def _statement(result: Result) -> str:
 
 
 def _number(value: float | None) -> str:
-    """Counts in full with separators, other numbers to three or four digits."""
+    """Format counts with separators, other numbers with three or four digits."""
     if value is None:
         return "-"
     if value == int(value) or abs(value) >= 1_000:

@@ -3,7 +3,7 @@
 import sys
 
 from autograder.benchmarks import main
-from autograder.interrupts import end_silently_when_interrupted
+from autograder.processes.interrupts import end_silently_when_interrupted
 
 end_silently_when_interrupted()
 sys.exit(main(sys.argv[1:]))

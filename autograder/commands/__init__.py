@@ -1,4 +1,4 @@
 """The user interface: the `autograder` command and the demo.
 
-May import everything but `desk`, which alone imports this package.
+May import everything except `dashboard`, which is the only package that imports this one.
 """

@@ -1,167 +1,67 @@
 """The `autograder` command line: one function for each subcommand."""
 
-import autograder.grading.quick_start  # noqa: F401, I001 - before nbformat
+import autograder.grading.run.fast_imports  # noqa: F401, I001 - before nbformat
 
 import json
 import secrets
-import shlex
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
-from enum import StrEnum
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from traitlets import TraitError
 
-from autograder.course_folder import CONFIG_FILE, CourseFolder, nfc
-from autograder.errors import Refused, in_words, of_the_machine
+from autograder.course_folder import CONFIG_FILE, CourseFolder
+from autograder.errors import UserError
 from autograder.commands.console import (
-    complain,
     console,
     errors,
-    lose_no_letter,
+    locations_table,
+    print_error,
+    print_line,
     progress,
-    say,
+    show_dimensions,
     show_findings,
-    where_table,
+    show_sentences,
 )
-from autograder.commands.evening import whole_evening
+from autograder.commands.grade_all import grade_all
 from autograder.commands.progress import (
     feedback_study,
     grade_study,
     grades_as_json,
-    release_studies,
-    tell_feedback,
-    tell_grades,
+    generate_studies,
+    print_feedback,
+    print_grades,
 )
-from autograder.commands.stopping import exit_status, stoppable
-from autograder.times import course_zone, parse_due, show_due
-from course.probes import Study, StudyTableError, UnknownCheck, load_study, studies
+from autograder.commands import course_commands, next_year, people, publishing, similarity
+from autograder.commands.options import (
+    NEEDS_ATTENTION,
+    CoursePath,
+    Force,
+    Format,
+    Isolated,
+    Jobs,
+    OptionalCourse,
+    Scheduler,
+    Section,
+    StudyName,
+    Students,
+    expand_home,
+    report_errors,
+)
+from autograder.commands.stopping import exit_status
+from autograder.times import course_zone, parse_due, format_due
+from common.command_lines import advice, default_folder
+from course.checks import Study, load_study, studies
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Release assignments, grade classes, write feedback and reports.",
+    help="Generate assignments, grade classes, write feedback and reports.",
 )
 
-BAD_INPUT, NEEDS_A_LOOK = 2, 1  # exit statuses
-ANSWERS = ("reference", "second", "stub")  # the modules of a study that are no mutants
-KIT = Path(__file__).parents[2]
-
-
-def kit_folder(name: str) -> Path:
-    """A folder under `build/`: that of the checkout if there is one, else the current folder's."""
-    return (KIT if (KIT / "pyproject.toml").is_file() else Path()) / "build" / name
-
-
-class Isolation(StrEnum):
-    """Where submissions run."""
-
-    SANDBOX = "sandbox"
-    PROCESS = "process"
-
-
-class Format(StrEnum):
-    """The formats that marks are exported in."""
-
-    GRADEBOOK = "gradebook"
-    CANVAS = "canvas"
-    MOODLE = "moodle"
-
-
-def at_home(path: Path | None) -> Path | None:
-    """A path in which ~ is the home folder: a shell leaves it in `--course=~/course`."""
-    if path is None:
-        return None
-    try:
-        return path.expanduser()
-    except RuntimeError:
-        raise typer.BadParameter(f"there is no home folder {path.parts[0]}") from None
-
-
-StudyName = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY", help="A study, like study3 or study3_type_a.", show_default=False
-    ),
-]
-CoursePath = Annotated[
-    Path,
-    typer.Option(
-        "--course",
-        "-c",
-        metavar="FOLDER",
-        callback=at_home,
-        help="The nbgrader course folder.",
-        default_factory=lambda: kit_folder("course"),
-        show_default="the kit's build/course",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        min=1, help="How many at once; by default one per core, or worker.", show_default=False
-    ),
-]
-Students = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--student",
-        callback=lambda names: names and [nfc(name) for name in names],
-        help="Only this student; may be given several times.",
-        show_default=False,
-    ),
-]
-Force = Annotated[bool, typer.Option("--force", help="Grade unchanged submissions again, too.")]
-Isolated = Annotated[
-    Isolation | None,
-    typer.Option(
-        "--isolation",
-        metavar="WHERE",
-        help="Sandbox or process; by default as configured.",
-        show_default=False,
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Use Dask's workers; ADDRESS is like tcp://host:8786.",
-        show_default=False,
-    ),
-]
-
-
-@contextmanager
-def told() -> Iterator[None]:
-    """Report bad input and refusals in one sentence, and exit with a non-zero status."""
-    lose_no_letter()
-    try:
-        with stoppable():
-            yield
-    except (Refused, UnknownCheck, StudyTableError) as error:
-        complain(f"autograder: {error}")
-        raise typer.Exit(BAD_INPUT) from None
-    except TraitError as error:
-        complain(
-            f"autograder: the course's {CONFIG_FILE} has a setting of a wrong kind: "
-            f"{' '.join(str(error).split())}"
-        )
-        raise typer.Exit(BAD_INPUT) from None
-    except Exception as error:
-        if of_the_machine(error) is None:
-            raise
-        complain(f"autograder: {in_words(error)}")
-        raise typer.Exit(BAD_INPUT) from None
-    except KeyboardInterrupt as stop:
-        with suppress(OSError):  # a terminal that was closed shows nothing
-            complain(
-                "autograder: stopped; finished work is kept, "
-                "and the same command continues from there"
-            )
-        raise typer.Exit(exit_status(stop)) from None
+ANSWERS = ("reference", "second", "stub")  # the modules of a study that are not mutants
 
 
 @app.command()
@@ -171,62 +71,67 @@ def build(
         typer.Argument(metavar="STUDY", help="By default all studies.", show_default=False),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Change nothing; fail if a file is out of date.")
+        bool, typer.Option("--check", help="Write nothing; fail if a file is out of date.")
     ] = False,
-    machine: Annotated[
+    generated_mutants: Annotated[
         bool,
         typer.Option(
-            "--machine", help="Also ask the mutants made by machine, for feedback: some minutes."
+            "--generated-mutants",
+            help="Also run the generated mutants, for feedback; takes minutes.",
         ),
     ] = False,
+    course: OptionalCourse = None,
 ) -> None:
-    """Derive stubs, notebooks, expected replies and node counts from their sources."""
+    """Derive stubs, notebooks, expected replies and node counts from their sources.
+
+    Example: autograder build study3.
+    """
     from autograder.release import derive
 
-    with told(), errors.status("") as status:
+    with report_errors(), errors.status("") as status:
+        if course:
+            CourseFolder.open(course)
+        if course and study is None:
+            raise UserError("with --course, name a study")
 
         def tick(step: str) -> None:
             status.update(step)
 
         if check:
-            outdated = [
-                path
-                for path, text in derive.derived_files(study, tick)
-                if not path.exists() or path.read_text("utf-8") != text
-            ]
+            outdated = derive.outdated_files(study, tick)
             for path in outdated:
-                complain(f"out of date: {path}")
-            raise typer.Exit(NEEDS_A_LOOK if outdated else 0)
+                print_error(f"out of date: {path}")
+            raise typer.Exit(NEEDS_ATTENTION if outdated else 0)
         for path in derive.build(study, tick):
-            say(f"written: {path}")
-    from autograder.doctor.machine_table import stale_checks
+            print_line(f"written: {path}")
+    from autograder.doctor.generated_table import stale_checks
 
     wanted = [load_study(study)] if study else [load_study(name) for name in studies()]
-    if machine:
+    if generated_mutants:
         for each in wanted:
-            ask_machine_mutants(each)
+            run_generated_mutants(each)
     elif stale := [f"{each.name}.{name}" for each in wanted for name in stale_checks(each)]:
-        complain(
-            f"feedback names no machine-made slips in {', '.join(stale)} until `autograder "
-            "build --machine` has run"
+        print_error(
+            f"feedback on {', '.join(stale)} cannot explain mistakes by generated mutants: run "
+            f"{advice('build', '--generated-mutants')}"
         )
 
 
-def ask_machine_mutants(study: Study) -> None:
-    """Write what is out of date in the table of what a study's machine-made mutants reply."""
-    from autograder.doctor.machine_table import write_machine_table
+def run_generated_mutants(study: Study) -> None:
+    """Update the table of the replies of a study's generated mutants."""
+    from autograder.doctor.generated_table import write_generated_mutants
 
-    with told(), progress() as bar:
-        task = bar.add_task(f"Mutants of {study.name} by machine", total=None, note="")
-        path = write_machine_table(
-            study, lambda mutant: bar.update(task, advance=1, note=mutant.what)
+    with report_errors(), progress() as bar:
+        task = bar.add_task(f"Generated mutants of {study.name}", total=None, note="")
+        path = write_generated_mutants(
+            study, lambda mutant: bar.update(task, advance=1, note=mutant.description)
         )
     if path:
-        say(f"written: {path}")
+        print_line(f"written: {path}")
 
 
 @app.command()
-def release(
+def generate(
     course: CoursePath,
     names: Annotated[
         list[str] | None,
@@ -243,36 +148,40 @@ def release(
         Path | None,
         typer.Option(
             metavar="FILE",
-            callback=at_home,
-            help="The archive, a .zip or .tar.gz; by default in build/.",
+            callback=expand_home,
+            help="The archive, .zip or .tar.gz (default: in build/).",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Release assignments into the course folder, which is created if it does not exist."""
-    with told():
-        wanted = [load_study(name) for name in names or studies()]
+    """Generate student versions in the course folder, which is created if necessary.
+
+    Example: autograder generate study3 --course my_course.
+    """
+    with report_errors():
         if kit and worker:
-            raise Refused("--kit and --worker make two archives: give one of them at a time")
+            raise UserError("--kit and --worker make different archives: use only one of them")
+        if (course / CONFIG_FILE).is_file():
+            course_commands.adapt_studies(CourseFolder.open(course))
+        wanted = [load_study(name) for name in names or studies()]
         if kit or worker:
-            release_archive(wanted if kit else None, output)
+            make_archive(wanted if kit else None, output)
         elif output:
-            raise Refused("--output names the archive that --kit or --worker makes: add one")
+            raise UserError("--output names the archive that --kit or --worker makes: add one")
         else:
-            release_studies(course, wanted)
+            generate_studies(course, wanted)
 
 
-def release_archive(wanted: list[Study] | None, output: Path | None) -> None:
-    """Make the student kit with the studies that are `wanted`, or without any the worker kit, and
-    say where it is."""
+def make_archive(wanted: list[Study] | None, output: Path | None) -> None:
+    """Make the student kit with the `wanted` studies, or the worker kit if that is None."""
     from autograder.release import kit, worker_kit
 
-    path = output or kit_folder(f"{worker_kit.NAME if wanted is None else kit.NAME}.zip")
+    path = output or default_folder(f"{worker_kit.NAME if wanted is None else kit.NAME}.zip")
     if output is None:
         path.parent.mkdir(exist_ok=True)
     with errors.status("Making the archive and searching every byte of it for leaks"):
         made = worker_kit.make_worker_kit(path) if wanted is None else kit.make_kit(wanted, path)
-    say(
+    print_line(
         f"{'worker' if wanted is None else 'student'} kit: {made.path} ({made.files} files, "
         f"SHA-256 {made.digest})"
     )
@@ -284,6 +193,7 @@ def grade(
     course: CoursePath,
     *,
     student: Students = None,
+    section: Section = None,
     force: Force = False,
     jobs: Jobs = None,
     isolation: Isolated = None,
@@ -292,46 +202,64 @@ def grade(
         bool, typer.Option("--json", help="Print each submission's result as JSON.")
     ] = False,
 ) -> None:
-    """Grade the submissions to a study. Exit status 1 if some need a look."""
-    with told():
+    """Grade the submissions to a study. The exit status is 1 if some need attention.
+
+    Example: autograder grade study3 --section A --course my_course
+    """
+    with report_errors():
         folder = CourseFolder.open(course)
-        where = {"isolation": isolation and isolation.value, "scheduler": scheduler}
+        student = people.submitters(folder, folder.assignment(study), student, section)
+        overrides = {"isolation": isolation and isolation.value, "scheduler": scheduler}
         graded = grade_study(
-            folder, folder.assignment(study), student, force=force, jobs=jobs, where=where
+            folder, folder.assignment(study), student, force=force, jobs=jobs, overrides=overrides
         )
     if as_json:
         print(json.dumps(grades_as_json(graded), indent=1))
     else:
-        tell_grades(folder, folder.assignment(study), graded, where)
-    raise typer.Exit(NEEDS_A_LOOK if any(g.needs_a_look for g in graded) else 0)
+        print_grades(folder, folder.assignment(study), graded, overrides)
+    raise typer.Exit(NEEDS_ATTENTION if any(g.needs_a_look for g in graded) else 0)
 
 
 @app.command()
 def feedback(
-    study: StudyName, course: CoursePath, student: Students = None, jobs: Jobs = None
+    study: StudyName,
+    course: CoursePath,
+    student: Students = None,
+    section: Section = None,
+    jobs: Jobs = None,
 ) -> None:
-    """Write the feedback pages of everybody who has been graded. Exit status 1 if some failed."""
-    with told():
+    """Generate feedback pages for all graded students. The exit status is 1 if a page failed.
+
+    Example: autograder feedback study3 --section A --course my_course.
+    """
+    with report_errors():
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
-        whole = tell_feedback(folder, wanted, feedback_study(folder, wanted, student, jobs))
-    raise typer.Exit(0 if whole else NEEDS_A_LOOK)
+        among = people.submitters(folder, wanted, student, section) if section is not None else None
+        complete = print_feedback(
+            folder, wanted, feedback_study(folder, wanted, student, jobs, among)
+        )
+    raise typer.Exit(0 if complete else NEEDS_ATTENTION)
 
 
 @app.command()
-def report(study: StudyName, course: CoursePath) -> None:
-    """Write the report page of an assignment, and the same numbers as CSV."""
-    with told():
+def report(study: StudyName, course: CoursePath, section: Section = None) -> None:
+    """Write the report page of an assignment, and the same numbers as CSV.
+
+    Example: autograder report study3 --section A --course my_course writes them for one section.
+    """
+    with report_errors():
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
-        folder.require_release(wanted)  # at once: what comes next is slow to import
-        from autograder.grading.deciding import out_of_date, out_of_date_in_words
-        from autograder.telling.report import write_report
+        folder.require_release(wanted)  # before the slow imports
+        from autograder.grading.records.deciding import describe_outdated_results, outdated_results
+        from autograder.reporting.report import write_report
 
-        if said := out_of_date_in_words(wanted, out_of_date(folder, wanted)):
-            complain(said)
-        for path in write_report(folder, wanted):
-            say(f"report: {path}")
+        if warning := describe_outdated_results(folder, wanted, outdated_results(folder, wanted)):
+            print_error(warning)
+        people.update_groups(folder, wanted)
+        for path in write_report(folder, wanted, section):
+            print_line(f"report: {path}")
 
 
 @app.command()
@@ -343,46 +271,51 @@ def solutions(
             "--course",
             "-c",
             metavar="FOLDER",
-            callback=at_home,
+            callback=expand_home,
             show_default=False,
-            help="A course: its mistakes are counted, its deadline holds.",
+            help="Count this course's mistakes and respect its deadline.",
         ),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            callback=at_home,
+            callback=expand_home,
             show_default=False,
-            help="The page; by default in a folder solutions/.",
+            help="The page (default: in a folder solutions/).",
         ),
     ] = None,
     before_deadline: Annotated[
-        bool, typer.Option("--before-deadline", help="Make it although students may still hand in.")
+        bool,
+        typer.Option("--before-deadline", help="Write it even before the deadline."),
     ] = False,
 ) -> None:
-    """Write a discussion of a study's solutions, to hand out after the deadline."""
-    with told():
-        wanted = load_study(study)
-        folder = CourseFolder.open(course) if course else None
-        if output and not output.parent.is_dir():
-            raise Refused(f"there is no folder {output.parent}")
-        if output and output.is_dir():
-            raise Refused(f"{output} is a folder: name a file")
-        from autograder.telling.solutions import write_solutions
+    """Write a discussion of a study's solutions, to publish after the deadline.
 
-        place = folder.root / "solutions" if folder else kit_folder("solutions")
+    Example: autograder solutions study3 --course my_course.
+    """
+    with report_errors():
+        folder = CourseFolder.open(course) if course else None
+        wanted = load_study(study)
+        if output and not output.parent.is_dir():
+            raise UserError(f"there is no folder {output.parent}")
+        if output and output.is_dir():
+            raise UserError(f"{output} is a folder: name a file")
+        from autograder.reporting.solutions import write_solutions
+
+        place = folder.root / "solutions" if folder else default_folder("solutions")
         path = output or place / f"{wanted.assignment}.html"
         write_solutions(wanted, path, folder, before_deadline=before_deadline)
-        say(f"solutions, which only you can read until you hand them out: {path}")
+        print_line(f"solutions, readable only by you until you publish them: {path}")
 
 
-@app.command()
-def evening(
+@app.command("grade-all")
+def grade_all_command(
     study: StudyName,
     course: CoursePath,
     *,
     student: Students = None,
+    section: Section = None,
     force: Force = False,
     jobs: Jobs = None,
     isolation: Isolated = None,
@@ -391,71 +324,41 @@ def evening(
         bool, typer.Option("--json", help="Print results, pages and the report as JSON.")
     ] = False,
 ) -> None:
-    """Grade, write feedback and write the report, in one go. Exit status 1 if some need a look."""
-    with told():
+    """Grade, generate feedback and write the report. The exit status is 1 if some need attention.
+
+    Example: autograder grade-all study3 --section A --course my_course.
+    """
+    with report_errors():
         folder = CourseFolder.open(course)
-        found = whole_evening(
+        result = grade_all(
             folder,
             folder.assignment(study),
-            student,
+            people.Selection(student, section),
             force=force,
             jobs=jobs,
-            where={"isolation": isolation and isolation.value, "scheduler": scheduler},
-            tell=not as_json,
+            overrides={"isolation": isolation and isolation.value, "scheduler": scheduler},
+            verbose=not as_json,
         )
     if as_json:
-        print(json.dumps(found.to_json(), indent=1))
-    raise typer.Exit(NEEDS_A_LOOK if found.needs_a_look else 0)
-
-
-@app.command()
-def roster(
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            callback=at_home,
-            help="A CSV file with a column id, and names if you like.",
-        ),
-    ],
-    course: CoursePath,
-) -> None:
-    """Put a class on the roster of a course folder, which is created if it does not exist."""
-    with told():
-        found = class_of(file)
-        enrol(CourseFolder.create(course), found)
-
-
-def class_of(file: Path) -> list[dict[str, str]]:
-    """The students that a file lists; refused if there is no such file, or no class in it."""
-    from autograder.commands.roster import load_roster
-
-    if not file.is_file():
-        raise Refused(f"there is no file {file}")
-    return load_roster(file)
-
-
-def enrol(folder: CourseFolder, students: list[dict[str, str]]) -> None:
-    """Put students on the course's roster, and say how many."""
-    from autograder.commands.roster import add_roster
-
-    add_roster(folder, students)
-    say(f"put on the roster of {folder.root}, or brought up to date there: {len(students)}")
+        print(json.dumps(result.to_json(), indent=1))
+    raise typer.Exit(NEEDS_ATTENTION if result.needs_a_look else 0)
 
 
 @app.command()
 def plan(
     weeks: Annotated[
-        int,
+        str,
         typer.Argument(
-            metavar="WEEKS", help="6, 10 or 14, as in docs/teaching.", show_default=False
+            metavar="WEEKS",
+            help="6, 10 or 14, as in docs/teaching; or own, the table [plan] in course.toml.",
+            show_default=False,
         ),
     ],
     first_day: Annotated[
         str,
         typer.Option(
             metavar="DATE",
-            help="The day on which the first week begins, like 2027-01-11.",
+            help="First day of the first week, for example 2027-01-11.",
             show_default=False,
         ),
     ],
@@ -464,154 +367,274 @@ def plan(
         Path | None,
         typer.Option(
             metavar="FILE",
-            callback=at_home,
-            help="Also put this class on the roster.",
+            callback=expand_home,
+            help="Also add this class to the roster.",
             show_default=False,
         ),
     ] = None,
     percent_a_day: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="Late work loses so many percent a day begun.", show_default=False
+            metavar="P",
+            help="Late penalty, in percent per day or part of a day.",
+            show_default=False,
         ),
     ] = None,
-    at_most: Annotated[float, typer.Option(metavar="P", help="Percent at most.")] = 100,
+    at_most: Annotated[float, typer.Option(metavar="P", help="Maximum penalty in percent.")] = 100,
 ) -> None:
-    """Set a course up by a teaching plan: releases and due dates, the class and the late rule.
+    """Set up a course by a teaching plan: assignments, due dates, roster and late penalty.
 
-    The folder is made if need be. Studies that were released stay as they are.
-    Run it again with another day, and the due dates move.
+    Example: autograder plan 10 --first-day 2027-01-11 --course my_course.
+
+    Creates the folder if necessary. Assignments that were already generated stay unchanged.
+    To move the due dates, run it again with another first day.
     """
-    with told():
-        from autograder.commands.plan import day_of, due_dates, follow
-        from autograder.grading.late import require_percentages, set_rule
+    with report_errors():
+        from autograder.commands.plan import apply_plan, day_of, due_dates, find_plan
+        from autograder.grading.records.late import require_percentages, set_penalty_rule
 
-        begin = day_of(first_day)  # all that is given is looked at before anything is made
-        due_dates(weeks, begin)
+        begin = day_of(first_day)  # all input is validated before anything is created
+        chosen = find_plan(weeks, course)
+        due_dates(chosen, begin)
         require_percentages(percent_a_day or 0, at_most)
-        found = class_of(roster) if roster else []
+        students = people.students_in(roster) if roster else []
         folder = CourseFolder.create(course)
         if percent_a_day is not None:
-            set_rule(folder, percent_a_day, at_most)
-        follow(folder, weeks, begin)
-        if found:
-            enrol(folder, found)
-        say(f"`python3 run.py lab {shlex.quote(str(folder.root))}` opens the course")
-
-
-@app.command("hand-out")
-def hand_out(study: StudyName, course: CoursePath) -> None:
-    """Put a released assignment into nbgrader's exchange, where students fetch it."""
-    take_step("hand-out", study, course)
+            set_penalty_rule(folder, percent_a_day, at_most)
+        course_commands.adapt_studies(folder)
+        apply_plan(folder, chosen, begin)
+        if students and roster:
+            people.enrol(folder, roster, students)
+        print_line(f"{advice('lab', str(folder.root))} opens the course")
 
 
 @app.command()
-def collect(study: StudyName, course: CoursePath) -> None:
-    """Collect what students have submitted through nbgrader's exchange."""
-    take_step("collect", study, course)
+def release(study: StudyName, course: CoursePath) -> None:
+    """Release a generated assignment into nbgrader's exchange, where students fetch it.
+
+    Example: autograder release study3 --course my_course.
+    """
+    run_exchange_step("release", study, course)
 
 
-@app.command("hand-back")
-def hand_back(study: StudyName, course: CoursePath) -> None:
-    """Return the feedback pages to students through nbgrader's exchange."""
-    take_step("hand-back", study, course)
+@app.command()
+def collect(
+    study: StudyName,
+    course: CoursePath,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            callback=expand_home,
+            help="An archive of Canvas, Moodle, GitHub Classroom or Gradescope.",
+            show_default=False,
+        ),
+    ] = None,
+    system: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="One of canvas, moodle, github, gradescope (default: detected).",
+            show_default=False,
+        ),
+    ] = "",
+    times: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=expand_home,
+            help="A table of times, such as Moodle's grading worksheet.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Collect what students have submitted, through the exchange or in an archive.
+
+    Example: autograder collect study3 --from submissions.zip --course my_course. The exit status is
+    1 if something in the archive was not collected.
+    """
+    if source is None and not (times or system):
+        run_exchange_step("collect", study, course)
+        return
+    with report_errors():
+        if source is None:
+            raise UserError("--format and --times belong to --from: name the archive as well")
+        folder = CourseFolder.open(course)
+        from autograder.commands.lms.archives import collect_archive
+
+        complete = collect_archive(folder, folder.assignment(study), source, system, times)
+    raise typer.Exit(0 if complete else NEEDS_ATTENTION)
 
 
-def take_step(step: str, study: str, course: Path) -> None:
-    """Take a step of nbgrader's exchange, and say what came of it."""
-    with told():
+@app.command("release-feedback")
+def release_feedback(study: StudyName, course: CoursePath, section: Section = None) -> None:
+    """Release the feedback pages into nbgrader's exchange, where students fetch them.
+
+    Example: autograder release-feedback study3 --section A --course my_course.
+    """
+    run_exchange_step("release-feedback", study, course, section)
+
+
+def run_exchange_step(step: str, study: str, course: Path, section: str | None = None) -> None:
+    """Run a step of nbgrader's exchange, and print its result."""
+    with report_errors():
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
         from autograder.commands.exchange import exchange
 
-        say(exchange(folder, wanted, step))
+        students = folder.people().in_section(section) if section is not None else None
+        print_line(exchange(folder, wanted, step, students))
 
 
-@app.command()
-def late(
+@app.command("late-penalties")
+def late_penalties(
     study: StudyName,
     course: CoursePath,
     due: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Due, like '2026-03-02 10:00' in the course's time zone.",
+            help="Due date (course time), for example '2026-03-02 10:00'.",
             show_default=False,
         ),
     ] = None,
     percent_a_day: Annotated[
         float | None,
         typer.Option(
-            metavar="P", help="Percent of the score for each day begun.", show_default=False
+            metavar="P",
+            help="Late penalty, in percent per day or part of a day.",
+            show_default=False,
         ),
     ] = None,
-    at_most: Annotated[float, typer.Option(metavar="P", help="Percent at most.")] = 100,
+    at_most: Annotated[float, typer.Option(metavar="P", help="Maximum penalty in percent.")] = 100,
 ) -> None:
-    """Work out the penalties of late submissions again: after marking, and after a new due date."""
-    with told():
+    """Recalculate late penalties, for example after marking or after a new due date.
+
+    Example: autograder late-penalties study3 --due '2027-03-02 10:00' --course my_course.
+    """
+    with report_errors():
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
         folder.require_release(wanted)
-        from autograder.grading import late as lateness
+        from autograder.grading.mark_history.changes import PENALTY_CHANGED, recording
+        from autograder.grading.records import late as lateness
 
-        if percent_a_day is not None and not due:  # it may replace a file that cannot be read
-            lateness.set_rule(folder, percent_a_day, at_most)
+        if percent_a_day is not None and not due:  # the rule may replace a file that cannot be read
+            lateness.set_penalty_rule(folder, percent_a_day, at_most)
         zone = course_zone(folder.config())
-        when = parse_due(due, zone) if due else None  # before anything is changed
+        when = parse_due(due, zone) if due else None  # parsed before anything is changed
         if percent_a_day is not None and due:
-            lateness.set_rule(folder, percent_a_day, at_most)
+            lateness.set_penalty_rule(folder, percent_a_day, at_most)
         if when:
-            say(f"due date of {wanted.assignment}: {show_due(when, zone)}")
-            lateness.set_due(folder, wanted, when)
-        found = lateness.work_out(folder, wanted)
-        for student, seconds, penalty in found:
-            say(
-                f"{wanted.assignment}/{student}: {seconds / 3600:.1f} hours late, "
-                f"{penalty:g} points off"
-            )
+            print_line(f"due date of {wanted.assignment}: {format_due(when, zone)}")
+            lateness.set_due_date(folder, wanted, when)
+        people.update_groups(folder, wanted)
+        with recording(folder, wanted.assignment, PENALTY_CHANGED):
+            penalties = lateness.update_penalties(folder, wanted)
+        for late in penalties:
+            print_line(lateness.describe_late(wanted.assignment, late))
         for student, why in lateness.unknown_times(folder, wanted).items():
-            complain(
+            print_error(
                 f"{wanted.assignment}/{student}: the time of submission is unknown, so there "
                 f"is no penalty: timestamp.txt: {why}"
             )
-        say(f"late submissions of {wanted.assignment}: {len(found)}")
+        print_line(f"late submissions of {wanted.assignment}: {len(penalties)}")
 
 
 @app.command()
 def export(
     course: CoursePath,
+    *,
     kind: Annotated[
         Format, typer.Option("--format", metavar="NAME", help="One of gradebook, canvas, moodle.")
     ] = Format.GRADEBOOK,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STUDY=COLUMN",
+            help="An assignment's column in Canvas, for example study3=12345.",
+            show_default=False,
+        ),
+    ] = None,
+    worksheet: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            callback=expand_home,
+            help="Fill Moodle's grading worksheet of the assignment --study.",
+            show_default=False,
+        ),
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(metavar="STUDY", help="The assignment of --worksheet.", show_default=False),
+    ] = None,
+    section: Section = None,
     output: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            callback=at_home,
-            help="The CSV file, - for stdout; by default in reports/.",
+            callback=expand_home,
+            help="The CSV file, or - for stdout (default: in reports/).",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Write the marks of all assignments as CSV."""
-    with told():
-        folder = CourseFolder.open(course)
-        from autograder.telling import export as exporting
+    """Write the marks of all assignments as CSV, or fill a grading worksheet.
 
-        roster = exporting.read_marks(folder)
-        text = exporting.export(roster, kind)
-        for warning in exporting.warnings(roster):
-            complain(warning)
+    Examples: autograder export --format canvas --column study3=12345 --output canvas.csv, and
+    autograder export --worksheet Grades.csv --study study3.
+    """
+    with report_errors():
+        folder = CourseFolder.open(course)
+        choose_columns(folder, column or [])
+        from autograder.reporting import export as exporting
+
+        name = kind.value + exporting.suffix(section)
+        if worksheet or study:
+            from autograder.commands.lms.worksheets import filled_worksheet
+
+            if section:
+                raise UserError("a grading worksheet is filled for all students: omit --section")
+            name, text = filled_worksheet(folder, worksheet, study)
+        else:
+            text = exported_marks(folder, kind, section)
         if output == Path("-"):
-            typer.echo(text.encode("utf-8"), nl=False)  # whatever the terminal's letters are
+            typer.echo(text.encode("utf-8"), nl=False)  # in UTF-8 regardless of the terminal
             return
-        path = output or folder.root / "reports" / f"{kind}.csv"
+        path = output or folder.root / "reports" / f"{name}.csv"
         if output is None:
             path.parent.mkdir(exist_ok=True)
         elif not path.parent.is_dir():
-            raise Refused(f"there is no folder {path.parent}")
+            raise UserError(f"there is no folder {path.parent}")
         path.write_text(text, "utf-8", newline="")
-        say(f"marks for {kind}: {path}")
+        print_line(f"marks for {name}: {path}")
+
+
+def exported_marks(folder: CourseFolder, kind: str, section: str | None) -> str:
+    """Return the marks of the course, or of a section, as CSV, and print warnings about them."""
+    from autograder.reporting import export as exporting
+
+    people.update_groups(folder)
+    roster = exporting.read_marks(folder)
+    if section:
+        roster = exporting.in_section(roster, section)
+    for warning in exporting.warnings(roster, kind):
+        print_error(warning)
+    return exporting.export(roster, kind)
+
+
+def choose_columns(folder: CourseFolder, choices: list[str]) -> None:
+    """Remember columns of Canvas's gradebook, each written as STUDY=COLUMN."""
+    from autograder.lms.canvas import choose_column
+
+    for choice in choices:
+        study, sign, name = choice.partition("=")
+        if not sign or not name:
+            raise UserError(f"--column {choice!r} must be STUDY=COLUMN, for example study3=12345")
+        choose_column(folder, folder.assignment(study).assignment, name)
 
 
 @app.command()
@@ -623,192 +646,283 @@ def doctor(
             "--course",
             "-c",
             metavar="FOLDER",
-            callback=at_home,
+            callback=expand_home,
             show_default=False,
-            help="Also check that this course folder's gradebook and exchange work.",
+            help="Also check this course folder's gradebook and exchange.",
         ),
     ] = None,
+    *,
     everything: Annotated[
         bool,
         typer.Option(
-            "--all", help="Also make mutants by machine and try all that is given: minutes."
+            "--all",
+            help="Also test kinds of cases, generated mutants and public code; takes minutes.",
+        ),
+    ] = False,
+    costs: Annotated[
+        bool,
+        typer.Option(
+            "--costs", help="Also write the table of what each mistake costs; takes minutes."
         ),
     ] = False,
     seed: Annotated[
-        int, typer.Option(metavar="S", help="Draws the fresh positions for --all.")
+        int, typer.Option(metavar="S", help="Random seed of the fresh positions for --all.")
     ] = 1,
     scheduler: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
             show_default=False,
-            help="A Dask scheduler, whose workers run the staff's modules.",
+            help="Run the modules on the workers of this Dask scheduler.",
         ),
     ] = None,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Show every module, not only those that are wrong."),
+        typer.Option("--verbose", "-v", help="Show every module, not only those with problems."),
     ] = False,
 ) -> None:
-    """Verify a study: modules get the marks that they should, promises are asked; no leaks."""
+    """Verify a study: all modules get the expected marks, mutants cover the stub, nothing leaks.
+
+    Example: autograder doctor study3 --all.
+    """
     from autograder import doctor as proofs
 
-    with told(), asking_on(scheduler):
-        examined = load_study(study)
+    with report_errors(), use_cluster(scheduler):
         around = []
         if course:
             folder = CourseFolder.open(course)
+            course_commands.adapt_studies(folder)
             around = [
                 *proofs.gradebook(folder),
                 *proofs.exchange(folder),
                 *proofs.read_by_others(folder),
             ]
-        promised, broken = proofs.broken_promises(examined)
-        complaints = [*proofs.environment(), *around, *proofs.leaks(examined), *broken]
+        examined = load_study(study)
+        coverage, uncovered = proofs.stub_coverage(examined)
+        complaints = [*proofs.environment(), *around, *proofs.leaks(examined), *uncovered]
         with progress() as bar:
             task = bar.add_task(f"Examining {examined.name}", total=None, note="")
             findings = proofs.examine(
                 examined, lambda finding: bar.update(task, advance=1, note=finding.name)
             )
     show_findings(examined, findings, verbose)
-    say(promised)
+    print_line(coverage)
+    with report_errors():
+        notes, problems = proofs.examine_variant(examined, findings)
+    complaints += problems
+    for note in notes:
+        print_line(note)
     if course:
         for note in proofs.answers_read_by_others():
-            say(f"if students use this machine: {note}")
+            print_line(f"if students use this machine: {note}")
     if everything:
-        with told(), asking_on(scheduler):
-            complaints += [*by_machine(examined, seed, verbose), *by_given(examined)]
-            show_carried(examined, verbose)
+        with report_errors(), use_cluster(scheduler):
+            complaints += check_dimensions(examined)
+            complaints += check_generated_mutants(examined, seed, verbose)
+            complaints += check_public_cases(examined)
+            complaints += check_public_code(examined)
+    if everything or costs:
+        with use_cluster(scheduler):
+            complaints += measure_costs(examined, verbose, costs)
     for complaint in complaints:
-        complain(f"problem: {complaint}")
-    sick = sum(not finding.healthy for finding in findings)
+        print_error(f"problem: {complaint}")
+    unexpected = sum(not finding.healthy for finding in findings)
     mutants = sum(finding.name not in ANSWERS for finding in findings)
-    verdict = "NOT ready to release" if sick or complaints else "ready to release"
-    say(
-        f"{examined.name}: {mutants} mutants, {sick} modules not marked as expected, "
+    verdict = "NOT ready to release" if unexpected or complaints else "ready to release"
+    print_line(
+        f"{examined.name}: {mutants} mutants, {unexpected} modules not marked as expected, "
         f"{len(complaints)} other problems: {verdict}"
     )
-    raise typer.Exit(NEEDS_A_LOOK if sick or complaints else 0)
+    raise typer.Exit(NEEDS_ATTENTION if unexpected or complaints else 0)
 
 
 @contextmanager
-def asking_on(scheduler: str | None) -> Iterator[None]:
-    """Ask modules on a cluster, if one is named; says which of its workers are not used."""
+def use_cluster(scheduler: str | None) -> Iterator[None]:
+    """Run modules on a cluster, if one is given; print which of its workers cannot be used."""
     from autograder import workspace
-    from autograder.sandbox.cluster import Cluster, ClusterGone
+    from autograder.sandbox.cluster import Cluster, ClusterUnavailable
 
     if scheduler is None:
         yield
         return
     try:
-        with closing(Cluster(scheduler, complain)) as cluster, workspace.asking_on(cluster):
+        with closing(Cluster(scheduler, print_error)) as cluster, workspace.use_cluster(cluster):
             yield
-    except ClusterGone as error:
-        raise Refused(str(error)) from error
+    except ClusterUnavailable as error:
+        raise UserError(str(error)) from error
 
 
-def by_machine(study: Study, seed: int, verbose: bool) -> list[str]:
-    """Put the machine's mutants of a study to the proof; returns a sentence for each that lives."""
-    from autograder.doctor.by_machine import prove_by_machine
+def check_dimensions(study: Study) -> list[str]:
+    """Print which kinds of cases a study's checks have, and which mutants break each sentence of its
+    stub; return a sentence for each gap.
+    """
+    from autograder.doctor.dimensions import (
+        dimension_table,
+        direction_problems,
+        sentence_directions,
+    )
+    from autograder.doctor.stub_coverage import sentence_coverage
 
-    with told(), progress() as bar:
-        task = bar.add_task(f"Mutants of {study.name} by machine", total=None, note="")
-        proof = prove_by_machine(
-            study, seed, done=lambda what: bar.update(task, advance=1, note=what)
+    with report_errors(), progress() as bar:
+        task = bar.add_task(f"Kinds of cases of {study.name}", total=None, note="")
+        table = dimension_table(study, progress=lambda name: bar.update(task, advance=1, note=name))
+        coverage, _ = sentence_coverage(study)
+        directions = sentence_directions(coverage, table)
+        problems = [*table.problems, *direction_problems(study, directions)]
+    show_sentences(study, directions)
+    show_dimensions(table)
+    return problems
+
+
+def check_generated_mutants(study: Study, seed: int, verbose: bool) -> list[str]:
+    """Test the generated mutants of a study; return a sentence for each one that survives."""
+    from autograder.doctor.mutation_testing import run_mutation_testing
+
+    with report_errors(), progress() as bar:
+        task = bar.add_task(f"Generated mutants of {study.name}", total=None, note="")
+        proof = run_mutation_testing(
+            study, seed, progress=lambda what: bar.update(task, advance=1, note=what)
         )
-    say(
-        f"{study.name}, by machine: {proof.made} mutants made, {proof.killed} seen by a hidden "
-        f"position, {len(proof.equivalent)} equivalent (the same on {proof.fresh} fresh cases), "
-        f"{len(proof.alive)} alive, {proof.seconds:.0f} s"
+    print_line(
+        f"{study.name}, generated mutants: {proof.generated} made, {proof.killed} killed by a hidden "
+        f"position, {len(proof.equivalent)} equivalent (no difference on {proof.fresh_cases} fresh "
+        f"cases), {len(proof.survivors)} alive, {proof.seconds:.0f} s"
     )
     if verbose:
         for mutant in proof.equivalent:
-            say(f"  equivalent, {mutant.name}")
+            print_line(f"  equivalent, {mutant.name}")
     return [
-        f"no hidden position of {alive.check} sees line {alive.mutant.line} of the answer with "
-        f"{alive.mutant.what}; this case does: {dict(alive.case)}"
-        for alive in proof.alive
+        f"no hidden position of {alive.check} detects the mutant in line {alive.mutant.line} of the "
+        f"answer, {alive.mutant.description}; this case does: {dict(alive.case)}"
+        for alive in proof.survivors
     ]
 
 
-def by_given(study: Study) -> list[str]:
-    """Hand in all that students are given; returns a sentence for each thing that earns marks."""
-    from autograder.doctor.given import given_answers
+def check_public_cases(study: Study) -> list[str]:
+    """Return a sentence for each wrong module that only the public cases of a study detect."""
+    from autograder.doctor.mutation_testing import (
+        lost_only_in_public_cases,
+        outsiders_detected_only_in_public_cases,
+    )
 
-    with told(), progress() as bar:
-        task = bar.add_task(f"What is given, as answers to {study.name}", total=None, note="")
-        tried, answered = given_answers(study, lambda name: bar.update(task, advance=1, note=name))
-    say(
-        f"{study.name}, what is given: {tried} functions and classes handed in as answers, "
+    with report_errors(), progress() as bar:
+        task = bar.add_task(f"Outsiders' modules of {study.name}", total=None, note="")
+        undetected = lost_only_in_public_cases(study) + outsiders_detected_only_in_public_cases(
+            study, lambda name: bar.update(task, advance=1, note=name)
+        )
+    print_line(
+        f"{study.name}, wrong modules that public cases detect: the hidden cases miss "
+        f"{len(undetected)} losses"
+    )
+    return undetected
+
+
+def check_public_code(study: Study) -> list[str]:
+    """Grade all public code as answers; return a sentence for each piece of code that earns marks."""
+    from autograder.doctor.public_code import find_accidental_answers
+
+    with report_errors(), progress() as bar:
+        task = bar.add_task(f"Public code as answers to {study.name}", total=None, note="")
+        tried, answered = find_accidental_answers(
+            study, lambda name: bar.update(task, advance=1, note=name)
+        )
+    print_line(
+        f"{study.name}, public code: {tried} functions and classes submitted as answers, "
         f"{len(answered)} earn marks"
     )
     return list(map(str, answered))
 
 
-def show_carried(study: Study, verbose: bool) -> None:
-    """Say which mutants get marks back because they are right given their slip."""
-    from autograder.doctor.proof import carried_marks
+def measure_costs(study: Study, verbose: bool, write: bool) -> list[str]:
+    """Measure what each mistake costs, print a summary, and return the excessive costs.
 
-    with told(), progress() as bar:
-        task = bar.add_task(f"Errors carried forward in {study.name}", total=None, note="")
-        found = carried_marks(study, lambda name: bar.update(task, advance=1, note=name))
-    back = sum(carried.earned - carried.plain for carried in found)
-    say(f"{study.name}, errors carried forward: {len(found)} mutants get {back:.1f} points back")
-    for carried in found if verbose else ():
-        say(
-            f"  {carried.name}: {carried.earned:g} of {carried.points:g} points, "
-            f"{carried.plain:g} without"
+    The table is written to its file if `write`, and printed if `verbose`.
+    """
+    from autograder.doctor import mutant_costs
+
+    with report_errors(), progress() as bar:
+        task = bar.add_task(f"Costs of mistakes in {study.name}", total=None, note="")
+        costs = mutant_costs.mutant_costs(
+            study, progress=lambda name: bar.update(task, advance=1, note=name)
         )
+    table = mutant_costs.costs_table(study, costs)
+    print_line(
+        f"{study.name}, errors carried forward: {sum(not cost.elsewhere for cost in costs)} of "
+        f"{len(costs)} mistakes cost nothing outside their own checks"
+    )
+    if verbose:
+        print_line(table)
+    if write:
+        mutant_costs.costs_file(study).write_text(table, "utf-8")
+    return [
+        f"{cost.name} costs {cost.elsewhere:.2f} of {cost.points:g} points outside its own checks"
+        for cost in costs
+        if cost.is_excessive
+    ]
 
 
-@app.command()
-def positions(
+@app.command("draw-positions")
+def draw_positions(
     study: StudyName,
     seed: Annotated[
         int | None,
         typer.Option(
             metavar="S",
-            help="Draws them; without one, a seed that nobody knows.",
+            help="Random seed (default: a secret one).",
             show_default=False,
         ),
     ] = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the present ones, and add only what they lack.")
+        bool, typer.Option("--keep", help="Keep the present positions, and only add missing ones.")
     ] = False,
+    course: OptionalCourse = None,
 ) -> None:
-    """Draw other hidden positions, which see every mutant, and write them in place of the old.
+    """Replace the hidden positions of a study with new ones that detect every mutant.
+
+    Example: autograder draw-positions study3 --course my_course.
 
     Then run `build` and `doctor` for the study. Do this every year, and before you accept
-    resubmissions. Each line of the table says what its position is there for.
+    resubmissions. Each line of the table explains why its position was chosen.
     """
-    with told():
-        from autograder.doctor.choose import as_table, choose_cases
-        from autograder.verdicts import cases_file
+    with report_errors():
+        from autograder.doctor.case_selection import as_table, choose_cases
+        from autograder.release.own_course.adapted_studies import own_cases_file
+        from autograder.studies.hidden_cases import cases_file
 
+        folder = CourseFolder.open(course) if course else None
         chosen = load_study(study)
         drawn = secrets.randbits(32) if seed is None else seed
         with progress() as bar:
-            task = bar.add_task(f"Asking the mutants of {chosen.name}", total=None, note="")
+            task = bar.add_task(f"Running the mutants of {chosen.name}", total=None, note="")
             choice = choose_cases(
                 chosen.name,
                 drawn,
                 keep=keep,
-                done=lambda what: bar.update(task, advance=1, note=what),
+                progress=lambda what: bar.update(task, advance=1, note=what),
             )
-    for found in choice.checks:
-        say(f"{chosen.name}.{found.check.name}: {len(found.cases)} cases")
-    say(
-        f"{chosen.name}: {choice.mutants} mutants, {len(choice.unseen)} that {choice.drawn} fresh "
-        f"cases do not see, {len(choice.once)} that one case alone sees; seed {drawn}"
+    for chosen_check in choice.checks:
+        print_line(f"{chosen.name}.{chosen_check.check.name}: {len(chosen_check.cases)} cases")
+    print_line(
+        f"{chosen.name}: {choice.mutants} mutants, {len(choice.unseen)} not detected by "
+        f"{choice.drawn} fresh cases, {len(choice.once)} detected by a single case; seed {drawn}"
     )
     for missing in choice.missing:
-        complain(f"no fresh case shows the slip {missing}")
+        print_error(f"no fresh case detects the mistake {missing}")
+    for value in choice.uncovered:
+        print_error(f"no usable case was drawn with this value: {value}")
     if choice.missing:
-        complain(f"{chosen.name}: the positions were left as they are; try another seed")
-        raise typer.Exit(NEEDS_A_LOOK)
-    file = cases_file(chosen)
+        print_error(f"{chosen.name}: the positions are unchanged; try another seed")
+        raise typer.Exit(NEEDS_ATTENTION)
+    root = folder.root if folder else None
+    file, build_command = cases_file(chosen), advice("build", chosen.name, course=root)
+    if folder and not course_commands.is_own_study(folder, chosen.name):
+        file, build_command = own_cases_file(folder, chosen.name), advice("adapt", course=root)
+        file.parent.mkdir(exist_ok=True)
     file.write_text(as_table(choice), "utf-8")
-    say(f"written: {file}; now run `autograder build {chosen.name}`, then `doctor`")
+    print_line(
+        f"written: {file}; now run {build_command}, then "
+        f"{advice('doctor', chosen.name, course=root)}"
+    )
 
 
 @app.command()
@@ -817,9 +931,9 @@ def book(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            callback=at_home,
-            help="Where to put it; an earlier book there is replaced.",
-            default_factory=lambda: kit_folder("book"),
+            callback=expand_home,
+            help="Output folder; an earlier book there is replaced.",
+            default_factory=lambda: default_folder("book"),
             show_default="the kit's build/book",
         ),
     ],
@@ -827,13 +941,16 @@ def book(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Only this notebook; may be given several times.",
+            help="Only this notebook (may be repeated).",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Make the course into a static site: every notebook, run with the reference answers."""
-    with told():
+    """Make a static site of the course: every notebook, run with the reference answers.
+
+    Example: autograder book build/book.
+    """
+    with report_errors():
         from autograder.release import book as site
 
         wanted = site.sources(notebook)
@@ -841,12 +958,12 @@ def book(
             task = bar.add_task("Running", total=site.count_cells(wanted), note=wanted[0].name)
             try:
                 page = site.write_book(
-                    folder, wanted, lambda name: bar.update(task, advance=1, note=name), complain
+                    folder, wanted, lambda name: bar.update(task, advance=1, note=name), print_error
                 )
             except KeyboardInterrupt as stop:
-                complain("autograder: stopped; no book was written, an earlier one is unchanged")
+                print_error("autograder: stopped; no book was written, an earlier one is unchanged")
                 raise typer.Exit(exit_status(stop)) from None
-        say(f"book: {page}")
+        print_line(f"book: {page}")
 
 
 @app.command()
@@ -855,9 +972,9 @@ def site(
         Path,
         typer.Argument(
             metavar="FOLDER",
-            callback=at_home,
-            help="Where to put it; an earlier site there is replaced.",
-            default_factory=lambda: kit_folder("site"),
+            callback=expand_home,
+            help="Output folder; an earlier site there is replaced.",
+            default_factory=lambda: default_folder("site"),
             show_default="the kit's build/site",
         ),
     ],
@@ -866,7 +983,7 @@ def site(
         typer.Option(
             "--study",
             metavar="STUDY",
-            help="Only this study; may be given several times.",
+            help="Only this study (may be repeated).",
             show_default=False,
         ),
     ] = None,
@@ -877,8 +994,11 @@ def site(
         ),
     ] = False,
 ) -> None:
-    """Make the book a live course, too: its notebooks run in the browser, with no installing."""
-    with told():
+    """Make the book with notebooks that run in the browser, without any installation.
+
+    Example: autograder site build/site --study study1.
+    """
+    with report_errors():
         wanted = [load_study(name) for name in names or studies()]
         from autograder.release import book as pages
         from autograder.release import site as live
@@ -889,18 +1009,18 @@ def site(
                 page = live.write_site(
                     folder,
                     wanted,
-                    kit_folder("site-cache"),
+                    default_folder("site-cache"),
                     lambda what: bar.update(task, note=what),
                     lambda name: bar.update(task, advance=1, note=name),
-                    complain,
+                    print_error,
                     with_plotting=with_plotting,
                 )
             except KeyboardInterrupt as stop:
-                complain("autograder: stopped; no site was written, an earlier one is unchanged")
+                print_error("autograder: stopped; no site was written, an earlier one is unchanged")
                 raise typer.Exit(exit_status(stop)) from None
-        say(f"site: {page} ({live.megabytes(folder):.0f} MB)")
-        say(
-            "a live course must be served; to look at it: "
+        print_line(f"site: {page} ({live.megabytes(folder):.0f} MB)")
+        print_line(
+            "the site needs a web server; to view it locally, run: "
             f"python3 -m http.server --bind 127.0.0.1 --directory {folder}"
         )
 
@@ -911,9 +1031,9 @@ def slides(
         Path,
         typer.Option(
             metavar="FOLDER",
-            callback=at_home,
-            help="Where to put the decks; earlier ones are replaced.",
-            default_factory=lambda: kit_folder("slides"),
+            callback=expand_home,
+            help="Output folder; earlier decks there are replaced.",
+            default_factory=lambda: default_folder("slides"),
             show_default="the kit's build/slides",
         ),
     ],
@@ -922,8 +1042,11 @@ def slides(
         typer.Argument(metavar="STUDY", help="By default all studies.", show_default=False),
     ] = None,
 ) -> None:
-    """Make slides from the notebooks, run with the reference answers: one deck a study."""
-    with told():
+    """Make slides from the notebooks, run with the reference answers: one deck per study.
+
+    Example: autograder slides study3.
+    """
+    with report_errors():
         studies_wanted = [load_study(name) for name in names or studies()]
         from autograder.release import book as site
         from autograder.release import slides as decks
@@ -935,7 +1058,7 @@ def slides(
                 output, wanted, lambda name: bar.update(task, advance=1, note=name)
             )
         for path in made:
-            say(f"slides: {path}")
+            print_line(f"slides: {path}")
 
 
 @app.command()
@@ -946,40 +1069,43 @@ def demo(
             "--course",
             "-c",
             metavar="FOLDER",
-            callback=at_home,
-            help="Where to put it; an earlier demo is replaced.",
-            default_factory=lambda: kit_folder("demo"),
+            callback=expand_home,
+            help="Output folder; an earlier demo there is replaced.",
+            default_factory=lambda: default_folder("demo"),
             show_default="the kit's build/demo",
         ),
     ],
     jobs: Jobs = None,
 ) -> None:
-    """Run everything once: release every assignment, grade a bundled class, write all pages."""
-    with told():
+    """Run everything once: generate every assignment, grade a bundled class, write all pages.
+
+    Example: autograder demo --course build/demo.
+    """
+    with report_errors():
         from autograder.commands import demo as bundled
 
         wanted = [load_study(name) for name in studies()]
-        bundled.make_way(course)
-        folder = release_studies(course, wanted)
-        students = bundled.hand_in(folder)
-        say(f"{students} students handed in: {folder.root / 'submitted'}")
-        from autograder.telling.report import write_report
+        bundled.clear_target(course)
+        folder = generate_studies(course, wanted)
+        students = bundled.submit_work(folder)
+        print_line(f"submissions of {students} students: {folder.root / 'submitted'}")
+        from autograder.reporting.report import write_report
 
         pages: list[Path] = []
         for study in wanted:
-            tell_grades(folder, study, grade_study(folder, study, jobs=jobs))
-            tell_feedback(folder, study, feedback_study(folder, study, jobs=jobs))
+            print_grades(folder, study, grade_study(folder, study, jobs=jobs))
+            print_feedback(folder, study, feedback_study(folder, study, jobs=jobs))
             pages += write_report(folder, study)
     console.print()
     console.print(
-        where_table(
+        locations_table(
             [
                 ("Gradebook", folder.root / "gradebook.db"),
                 ("Feedback", folder.root / "feedback"),
                 *(("Report", path) for path in pages if path.suffix == ".html"),
                 (
                     "In the browser",
-                    f"python3 run.py lab {folder.root}: an overview with links, and "
+                    f"{advice('lab', str(folder.root)).strip('`')}: an overview with links, and "
                     "formgrader in the menu Nbgrader",
                 ),
             ]
@@ -989,3 +1115,10 @@ def demo(
 
 if __name__ == "__main__":
     app()
+
+
+course_commands.add_to(app)
+next_year.add_to(app)
+people.add_to(app)
+publishing.add_to(app)
+similarity.add_to(app)

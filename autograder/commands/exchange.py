@@ -1,150 +1,189 @@
-"""nbgrader's exchange for a whole class: hand an assignment out, collect it, hand feedback back."""
+"""Releases, collects and releases feedback for a whole class through nbgrader's exchange."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
-from autograder.course_folder import COURSE_ID, CourseFolder
+from autograder.course_folder import CourseFolder
 from autograder.doctor import exchange as problems_of
-from autograder.errors import Refused
-from autograder.grading.booked import require_gradebook
-from autograder.grading.handed_in import shown
-from autograder.telling.page_names import page_names
-from course.probes import Study
-from sequence.league.wire import clean
+from autograder.errors import UserError
+from autograder.grading.intake.submission_files import printable_name
+from autograder.grading.records.attempts import keep_version
+from autograder.grading.records.gradebook_reader import require_gradebook
+from autograder.reporting.pages.page_names import page_names
+from common.command_lines import advice
+from course.checks import Study
+from sequence.league.protocol import clean
 
-STEPS = {"hand-out": "release_assignment", "collect": "collect", "hand-back": "release_feedback"}
-# Written by nbgrader when a student submits, and asked for when feedback is handed back.
+STEPS = {  # by the name of our command
+    "release": "release_assignment",
+    "collect": "collect",
+    "release-feedback": "release_feedback",
+}
+# Written by nbgrader when a student submits, and required when feedback is released.
 BY_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 
 
-def exchange(folder: CourseFolder, study: Study, step: str) -> str:
-    """Take a step, one of `STEPS`, by nbgrader's own exchange; returns what came of it in a
-    sentence. Raises `Refused`, in nbgrader's words if it refuses."""
+def exchange(
+    folder: CourseFolder, study: Study, step: str, students: Collection[str] | None = None
+) -> str:
+    """Run one of the `STEPS` through nbgrader's own exchange; return a description of the result.
+
+    Feedback is released to all students who have some, or to those among `students`.
+    Raises `UserError`; if nbgrader fails, the error has nbgrader's own message.
+    """
     folder.require_release(study)
     if step == "collect":
         require_gradebook(folder, study.assignment)
+        _keep_versions(folder, study)
     for problem in problems_of(folder):
-        raise Refused(problem)
+        raise UserError(problem)
     name = study.assignment
-    pages = sorted(path.parent.name for path in folder.root.glob(f"feedback/*/{name}"))
-    if step == "hand-back" and not pages:
-        raise Refused(
-            f"there is no feedback on {name} yet: run `autograder feedback {study.name}` first"
-        )
-    place = folder.exchange() / COURSE_ID
+    pages = _students_with_pages(folder, study, students) if step == "release-feedback" else []
+    place = folder.exchange() / folder.course_id()
     if (
         step == "collect"
         and not (place / "outbound" / name).is_dir()
         and not any((place / "inbound").glob(f"*+{name}+*"))
     ):
-        raise Refused(
+        raise UserError(
             f"{name} has not been released to students yet, so there is nothing to "
-            f"collect: run `autograder hand-out {study.name}` first"
+            f"collect: run {advice('release', study.name, course=folder.root)} first"
         )
     from nbgrader.apps.api import NbGraderAPI  # slow to import
 
-    from autograder.grading.collecting import LEFT, UNKNOWN
+    from autograder.grading.intake.exchange_collect import NOT_COLLECTED, UNKNOWN_TIME
 
     api = NbGraderAPI(config=folder.config())
-    if step == "hand-back":
-        return _hand_back(folder, name, pages, api.release_feedback)
+    if step == "release-feedback":
+        return _release_feedback(folder, study, pages, api.release_feedback)
     before = len(folder.submitted(name))
-    done = getattr(api, STEPS[step])(name)
-    if not done["success"]:
-        raise Refused(f"nbgrader did not {step.replace('-', ' ')} {name}: {_reason(done)}")
+    response = getattr(api, STEPS[step])(name)
+    if not response["success"]:
+        raise UserError(f"nbgrader did not {step.replace('-', ' ')} {name}: {_reason(response)}")
     if step == "collect":
         now = len(folder.submitted(name))
-        # nbgrader, too, writes names that students give into its log.
-        left = [
+        # nbgrader's log contains names that students chose.
+        skipped = [
             clean(line.partition("] ")[2])
-            for line in done["log"].splitlines()
-            if LEFT in line or UNKNOWN in line
+            for line in response["log"].splitlines()
+            if NOT_COLLECTED in line or UNKNOWN_TIME in line
         ]
         return "\n".join(
             [
-                f"collected {name}; submissions in all: {now}, from new students: {now - before}",
-                *left,
+                f"collected {name}; submissions in total: {now}, from new students: {now - before}",
+                *skipped,
+                *folder.skipped(name).values(),
             ]
         )
-    return f"{name} is in the exchange, where students fetch it"
+    return f"{name} is in the exchange, where students can fetch it"
 
 
-def _hand_back(
-    folder: CourseFolder, name: str, students: list[str], release: Callable[[str, str], dict]
-) -> str:
-    """Release the feedback of each student, because nbgrader stops a class at the first folder that
-    lacks something. Raises `Refused` if anything did not arrive for a student.
+def _students_with_pages(
+    folder: CourseFolder, study: Study, students: Collection[str] | None
+) -> list[str]:
+    """Return the students with feedback, or those among `students`. Raises `UserError` if there are
+    none.
     """
+    name = study.assignment
+    pages = sorted(
+        path.parent.name
+        for path in folder.root.glob(f"feedback/*/{name}")
+        if students is None or path.parent.name in students
+    )
+    if not pages:
+        raise UserError(
+            f"there is no feedback on {name} yet{'' if students is None else ' in this section'}: "
+            f"run {advice('feedback', study.name, course=folder.root)} first"
+        )
+    return pages
+
+
+def _keep_versions(folder: CourseFolder, study: Study) -> None:
+    """Keep the versions that have been collected, because nbgrader removes replaced versions."""
+    for path in folder.root.glob(f"submitted/*/{study.assignment}"):
+        keep_version(folder, study, path.parent.name)
+
+
+def _release_feedback(
+    folder: CourseFolder, study: Study, students: list[str], release: Callable[[str, str], dict]
+) -> str:
+    """Release each student's feedback separately, because nbgrader stops at the first student with
+    an incomplete folder. Raises `UserError` if a page of any student did not arrive.
+    """
+    name = study.assignment
     reasons: dict[str, list[str]] = {}
     for student in students:
-        if reason := _not_released(folder, name, student, release):
+        if reason := _not_released(folder, study, student, release):
             reasons.setdefault(reason, []).append(student)
-    back = len(students) - sum(map(len, reasons.values()))
-    said = f"feedback on {name} is in the exchange; students: {back}"
+    released = len(students) - sum(map(len, reasons.values()))
+    summary = f"feedback on {name} is in the exchange; students: {released}"
     if reasons:
-        raise Refused(
+        raise UserError(
             "; ".join(
                 [
-                    said,
+                    summary,
                     *(
-                        f"nothing arrived for {', '.join(map(shown, left))}: {reason}"
-                        for reason, left in reasons.items()
+                        f"nothing arrived for {', '.join(map(printable_name, without))}: {reason}"
+                        for reason, without in reasons.items()
                     ),
                 ]
             )
         )
-    return said
+    return summary
 
 
 def _not_released(
-    folder: CourseFolder, name: str, student: str, release: Callable[[str, str], dict]
+    folder: CourseFolder, study: Study, student: str, release: Callable[[str, str], dict]
 ) -> str:
-    """Put one student's pages into the exchange; why not all of them arrived, "" if they did.
+    """Copy one student's pages into the exchange; return why a page did not arrive, or "".
 
-    A student finds a page by the name of a notebook that was submitted, and by a secret that came
-    with it, so that both are looked for in the exchange as the student will.
+    nbgrader finds a student's page by the name of a submitted notebook and by a secret that was
+    submitted with it, so the pages are looked up in the exchange in the same way.
     """
+    name = study.assignment
     place = folder.root / "feedback" / student / name
     if not all((place / file).is_file() for file in BY_EXCHANGE):
         return (
-            "what they submitted did not come through the exchange, so give them their pages "
+            "they did not submit through the exchange, so give them their pages "
             f"from {folder.root / 'feedback'} yourself"
         )
     names = page_names(folder.submission(name, student), folder.release(name))
-    looked_for = sorted(names.found) or [path.stem for path in place.glob("*.html")]
-    if not names.found and folder.submission(name, student).is_dir():
+    expected = sorted(names.pages) or [path.stem for path in place.glob("*.html")]
+    if not names.pages and folder.submission(name, student).is_dir():
         return (
-            "nbgrader fetches a page for each notebook that was submitted, and there was none, "
+            "nbgrader fetches one page per submitted notebook, but no notebook was submitted, "
             f"so give them their pages from {folder.root / 'feedback'} yourself"
         )
-    if missing := [each for each in looked_for if not (place / f"{each}.html").is_file()]:
+    if missing := [each for each in expected if not (place / f"{each}.html").is_file()]:
         return (
-            f"there is no page of {', '.join(map(shown, missing))} yet; run `autograder "
-            "feedback` again"
+            f"there is no page of {', '.join(map(printable_name, missing))} yet; "
+            f"run {advice('feedback', study.name, course=folder.root)} again"
         )
     from nbgrader.utils import notebook_hash  # slow to import
 
-    done = release(name, student)
+    response = release(name, student)
     config = folder.config()
     arrived = Path(config.Exchange.root, config.CourseDirectory.course_id, "feedback")
     secret = (place / "submission_secret.txt").read_text("utf-8")
-    for each in looked_for:
+    for each in expected:
         copy = arrived / f"{notebook_hash(secret=secret, notebook_id=each)}.html"
         if not _same(place / f"{each}.html", copy):
-            return f"nbgrader did not release {shown(each)}.html ({_reason(done)})"
-    return "" if done["success"] else f"nbgrader did not release everything ({_reason(done)})"
+            return f"nbgrader did not release {printable_name(each)}.html ({_reason(response)})"
+    return (
+        "" if response["success"] else f"nbgrader did not release everything ({_reason(response)})"
+    )
 
 
 def _same(page: Path, copy: Path) -> bool:
-    """Whether a page is in the exchange as it is here."""
+    """Whether the copy of a page in the exchange is identical."""
     return copy.is_file() and page.read_bytes() == copy.read_bytes()
 
 
-def _reason(done: dict) -> str:
-    """The last error in nbgrader's log, or what it was stopped by, or the last line of all."""
+def _reason(response: dict) -> str:
+    """Return the last error in nbgrader's log, or the last line if there is no error."""
     lines = [
         line
-        for line in f"{done.get('log', '')}\n{done.get('error', '')}".splitlines()
+        for line in f"{response.get('log', '')}\n{response.get('error', '')}".splitlines()
         if line.strip()
     ]
     errors = [line for line in lines if "ERROR" in line]

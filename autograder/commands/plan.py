@@ -1,19 +1,22 @@
-"""Sets a course up by a teaching plan: its studies are released, and each has a due date."""
+"""Sets up a course according to a teaching plan: generates its studies and sets their due dates."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from autograder.commands.console import say
-from autograder.commands.progress import release_studies
+from autograder.commands.console import print_line
+from autograder.commands.progress import generate_studies
 from autograder.course_folder import CourseFolder
-from autograder.errors import Refused
-from autograder.grading.late import set_due
-from autograder.times import course_zone, end_of_day, machine_zone, show_due, zone_named
-from course.probes import load_study
+from autograder.course_folder.table import FILE, read_course_table
+from autograder.errors import UserError
+from autograder.grading.records.late import set_due_date
+from autograder.times import course_zone, end_of_day, find_zone, format_due, machine_zone, parse_due
+from course.checks import load_study
 
-# Weeks -> a study -> the week at whose end it is due, as in docs/teaching/plan_6_weeks.md and on.
-PLANS: Mapping[int, Mapping[str, int]] = {
+Plan = Mapping[str, int | str]  # study -> week, or the due date as a text
+# Weeks -> study -> the week at whose end it is due, as in docs/teaching/plan_*_weeks.md.
+PLANS: Mapping[int, Plan] = {
     6: {"study1": 2, "study2": 3, "study3": 5, "study6": 6},
     10: {"study1": 2, "study2": 3, "study3": 5, "study6": 7, "study7": 9, "study10": 10},
     14: {
@@ -27,53 +30,69 @@ PLANS: Mapping[int, Mapping[str, int]] = {
         "study10": 14,
     },
 }
-EARLIEST = 2000  # a year; nbgrader reads earlier ones as two digits of this century
+OWN = "own"  # the name of the plan in the course's own table
+EARLIEST = 2000  # nbgrader reads earlier years as two digits of this century
 
 
 def day_of(text: str) -> date:
-    """The day that is meant by a text like 2027-01-11; raises `Refused` for no day."""
+    """Return the day in a text such as 2027-01-11; raises `UserError` if the text is not a date."""
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise Refused(f"{text!r} is no day: write it like 2027-01-11") from None
+        raise UserError(f"{text!r} is not a date: write it like 2027-01-11") from None
 
 
-def due_dates(weeks: int, first_day: date, zone: ZoneInfo | None = None) -> dict[str, datetime]:
-    """When each study of the plan for so many weeks is due, in UTC.
+def find_plan(name: str, root: Path) -> Plan:
+    """Return the plan with this number of weeks, or the course's own one in its `course.toml`.
 
-    A week ends with the seventh day, at 23:59 in the course's time zone, by default that which a
-    new course has on this machine. Raises `Refused` if there is no such plan.
+    Raises `UserError` if there is no such plan.
     """
-    zone = zone or zone_named(machine_zone())
-    if weeks not in PLANS:
-        raise Refused(
-            f"there is no plan for {weeks} weeks, only for "
-            f"{', '.join(map(str, PLANS))}: see docs/teaching"
-        )
+    if name == OWN:
+        plan = read_course_table(root).plan
+        if not plan:
+            raise UserError(f"there is no table [plan] in {root / FILE}")
+        return plan
+    if name.isdecimal() and int(name) in PLANS:
+        return PLANS[int(name)]
+    raise UserError(
+        f"there is no plan for {name} weeks, only for {', '.join(map(str, PLANS))} (see "
+        f"docs/teaching) and the course's own one, {OWN!r}, in its {FILE}"
+    )
+
+
+def due_dates(plan: Plan, first_day: date, zone: ZoneInfo | None = None) -> dict[str, datetime]:
+    """Return the due date of each study of a plan, in UTC.
+
+    A week ends on its seventh day at 23:59 in the course's time zone, by default the zone that a
+    new course gets on this machine. Raises `UserError` for an impossible date.
+    """
+    zone = zone or find_zone(machine_zone())
     if first_day.year < EARLIEST:
-        raise Refused(
-            f"no course begins in the year {first_day.year}: write the first day like 2027-01-11"
+        raise UserError(
+            f"the year {first_day.year} is too early: write the first day like 2027-01-11"
         )
     try:
         return {
-            study: end_of_day(first_day + timedelta(weeks=week, days=-1), zone)
-            for study, week in PLANS[weeks].items()
+            study: end_of_day(first_day + timedelta(weeks=due, days=-1), zone)
+            if isinstance(due, int)
+            else parse_due(due, zone)
+            for study, due in plan.items()
         }
-    except OverflowError as error:  # at the end of the calendar
-        raise Refused(f"no course can begin on {first_day}: {error}") from None
+    except OverflowError as error:  # the date is beyond the end of the calendar
+        raise UserError(f"a course cannot begin on {first_day}: {error}") from None
 
 
-def follow(folder: CourseFolder, weeks: int, first_day: date) -> None:
-    """Release what the plan for so many weeks asks for, unless it has been, and set due dates.
+def apply_plan(folder: CourseFolder, plan: Plan, first_day: date) -> None:
+    """Generate the plan's studies that are not yet generated, and set all due dates.
 
-    Raises `Refused`, as `due_dates` does, and where a study cannot be released.
+    Raises `UserError` in the same cases as `due_dates`, and if a study cannot be generated.
     """
     zone = course_zone(folder.config())
-    due = due_dates(weeks, first_day, zone)
+    due = due_dates(plan, first_day, zone)
     wanted = [load_study(name) for name in due]
     missing = [study for study in wanted if not folder.release(study.assignment).is_dir()]
     if missing:
-        release_studies(folder.root, missing)
+        generate_studies(folder.root, missing)
     for study in wanted:
-        say(f"{study.assignment} is due {show_due(due[study.name], zone)}")
-        set_due(folder, study, due[study.name])
+        print_line(f"{study.assignment} is due {format_due(due[study.name], zone)}")
+        set_due_date(folder, study, due[study.name])

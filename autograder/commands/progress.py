@@ -1,32 +1,38 @@
-"""Releases, grades and writes feedback with a progress bar, then a line for each result."""
+"""Generates assignments, grades, and generates feedback, each with a progress bar and one line per
+result.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from autograder.assignment_names import name_problem
-from autograder.commands.console import complain, progress, say
+from autograder.commands.console import print_error, print_line, progress
 from autograder.course_folder import CourseFolder
-from autograder.errors import Refused
-from autograder.grading.batch import grade
-from autograder.grading.deciding import out_of_date, out_of_date_in_words
-from autograder.grading.ledger import Graded
-from autograder.grading.needed import limits_in_words
-from autograder.grading.where import AS_CONFIGURED, Where, config_for
-from autograder.telling.feedback import Feedback, write_feedback
-from course.probes import Study
-from sequence.league.clock import factor, told
+from autograder.errors import UserError
+from autograder.grading.records.deciding import describe_outdated_results, outdated_results
+from autograder.grading.records.ledger import Graded
+from autograder.grading.records.reference_timing import describe_time_limits
+from autograder.grading.run.batch import grade
+from autograder.grading.run.execution_overrides import (
+    NO_OVERRIDES,
+    ExecutionOverrides,
+    config_with_overrides,
+)
+from autograder.reporting.pages.feedback import Feedback, write_feedback
+from common.clock import scaling_notice, speed_factor
+from course.checks import Study
 
 
-def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
-    """Release each study with a progress bar; returns the course folder."""
-    from autograder.release.assignments import release  # slow to import
+def generate_studies(course: Path, wanted: list[Study]) -> CourseFolder:
+    """Generate the student version of each study with a progress bar; return the course folder."""
+    from autograder.release.assignments import generate_assignment  # slow to import
 
     folder = CourseFolder.create(course)
     with progress() as bar:
-        task = bar.add_task("Releasing", total=len(wanted), note="")
+        task = bar.add_task("Generating", total=len(wanted), note="")
         for study in wanted:
             bar.update(task, note=study.assignment)
             inside: dict[str, list[str]] = {}
@@ -34,13 +40,13 @@ def release_studies(course: Path, wanted: list[Study]) -> CourseFolder:
             def note(notebook: str, test: str, inside: dict[str, list[str]] = inside) -> None:
                 inside.setdefault(notebook, []).append(test)
 
-            where = release(folder, study, note)
+            path = generate_assignment(folder, study, note)
             bar.advance(task)
-            say(f"released {study.assignment}: {where}")
+            print_line(f"generated {study.assignment}: {path}")
             for notebook, tests in inside.items():
-                say(
-                    f"{notebook}: decided inside the submission's process, where they can be "
-                    f"fooled, because they need live objects: {', '.join(tests)}"
+                print_line(
+                    f"{notebook}: these tests need live objects, so they run in the submission's own "
+                    f"process, where it can fake their results: {', '.join(tests)}"
                 )
     return folder
 
@@ -52,99 +58,121 @@ def grade_study(
     *,
     force: bool = False,
     jobs: int | None = None,
-    where: Where = AS_CONFIGURED,
+    overrides: ExecutionOverrides = NO_OVERRIDES,
 ) -> list[Graded]:
-    """Grade with a progress bar: how many are done, the rate, the time left, and failures."""
+    """Grade with a progress bar that shows the rate, the time left and the number of failures."""
     if problem := name_problem(study.assignment):
-        complain(problem)  # a course that has graded it already may go on
+        print_error(problem)  # a course that has already graded the study may continue
     total = len(set(students) if students else folder.submitted(study.assignment))
-    with progress() as bar, _cluster(folder, where) as slots:
+    with progress() as bar, _cluster(folder, overrides) as slots:
         task = bar.add_task(
             f"Grading {study.name}",
             total=total,
             note="testing the checks on the reference and the stub",
         )
-        failures = look = 0
+        failures = attention = 0
 
         def done(result: Graded) -> None:
-            nonlocal failures, look
+            nonlocal failures, attention
             failures += result.status == "fault"
-            look += result.needs_a_look
-            bar.update(task, advance=1, note=f"{failures} failed, {look} need a look")
+            attention += result.needs_a_look
+            bar.update(task, advance=1, note=f"{failures} failed, {attention} need attention")
 
         return grade(
             folder,
             study,
             students,
             force=force,
-            where=where,
+            overrides=overrides,
             done=done,
-            note=complain,
+            note=print_error,
             jobs=jobs or slots,
         )
 
 
 @contextmanager
-def _cluster(folder: CourseFolder, where: Where) -> Iterator[int | None]:
-    """How many submissions a cluster, if there is one, runs at once; says within the block which of
-    its workers are not used, and when it is away. Raises `Refused` if none can be used."""
-    config = config_for(folder, where).GradingStep
-    if where.get("scheduler") and config.get("isolation") == "process":
-        raise Refused(
-            "a cluster runs submissions in sandboxes, and without isolation they run "
-            "here: choose one of --scheduler and --isolation process"
+def _cluster(folder: CourseFolder, overrides: ExecutionOverrides) -> Iterator[int | None]:
+    """Yield how many submissions the configured cluster runs in parallel, or None without a cluster.
+
+    Within the block, messages report which workers cannot be used, and when the connection is lost.
+    Raises `UserError` if no worker can be used.
+    """
+    config = config_with_overrides(folder, overrides).GradingStep
+    if overrides.get("scheduler") and config.get("isolation") == "process":
+        raise UserError(
+            "a cluster runs submissions in sandboxes, but --isolation process runs them on this "
+            "machine: use only one of --scheduler and --isolation process"
         )
     if not (scheduler := config.get("scheduler")) or config.get("isolation") == "process":
         yield None
         return
-    from autograder.sandbox.cluster import PATIENCE, ClusterGone, terms  # slow to import
-    from autograder.sandbox.limits import Limits
-    from autograder.sandbox.watch import watched
+    from autograder.sandbox.cluster import (
+        MAX_OUTAGE_SECONDS,
+        ClusterUnavailable,
+        worker_requirements,
+    )  # slow to import
+    from autograder.sandbox.limits import SandboxLimits
+    from autograder.sandbox.watch import watch_cluster
 
     with ExitStack() as opened:
         try:
             slots = opened.enter_context(
-                watched(
-                    scheduler, terms(Limits()), complain, config.get("cluster_seconds", PATIENCE)
+                watch_cluster(
+                    scheduler,
+                    worker_requirements(SandboxLimits()),
+                    print_error,
+                    config.get("cluster_seconds", MAX_OUTAGE_SECONDS),
                 )
             )
-        except ClusterGone as error:
-            raise Refused(str(error)) from error
+        except ClusterUnavailable as error:
+            raise UserError(str(error)) from error
         yield slots
 
 
-def tell_grades(
-    folder: CourseFolder, study: Study, graded: list[Graded], where: Where = AS_CONFIGURED
+def print_grades(
+    folder: CourseFolder,
+    study: Study,
+    graded: list[Graded],
+    overrides: ExecutionOverrides = NO_OVERRIDES,
 ) -> None:
-    """Print a line for each problem, the limits of time, and how many were graded."""
+    """Print one line per problem, the time limits, and how many submissions were graded."""
     for result in graded:
         for problem in result.problems:
-            complain(f"{study.assignment}/{result.student}: {problem}")
-    if factor() != 1:
-        complain(f"{study.assignment}: {told(factor())}")
+            print_error(f"{study.assignment}/{result.student}: {problem}")
+    if speed_factor() != 1:
+        print_error(f"{study.assignment}: {scaling_notice(speed_factor())}")
     count = {
         status: sum(g.status == status for g in graded)
         for status in ("graded", "unchanged", "nothing to grade", "fault", "left")
     }
     if count["left"]:
-        complain(
-            f"{study.assignment}: grading stopped, as everybody would meet the same fault: "
-            f"{count['left']} submissions are left for the same command later"
+        print_error(
+            f"{study.assignment}: grading stopped at an error that affects all submissions; "
+            f"{count['left']} submissions remain: run the same command again later"
         )
-    if count["graded"] and (limits := limits_in_words(folder, study, config_for(folder, where))):
-        say(f"{study.assignment}: {limits}")
-    say(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
+    if count["graded"] and (
+        limits := describe_time_limits(folder, study, config_with_overrides(folder, overrides))
+    ):
+        print_line(f"{study.assignment}: {limits}")
+    print_line(f"{study.assignment}: " + ", ".join(f"{n} {s}" for s, n in count.items() if n))
 
 
 def grades_as_json(graded: list[Graded]) -> list[dict[str, Any]]:
-    """Each submission's result as plain data."""
+    """Return each submission's result as plain data."""
     return [asdict(result) | {"needs_a_look": result.needs_a_look} for result in graded]
 
 
 def feedback_study(
-    folder: CourseFolder, study: Study, students: list[str] | None = None, jobs: int | None = None
+    folder: CourseFolder,
+    study: Study,
+    students: list[str] | None = None,
+    jobs: int | None = None,
+    section: Collection[str] | None = None,
 ) -> list[Feedback]:
-    """Write feedback pages with a progress bar."""
+    """Generate feedback pages with a progress bar, by default for all graded students.
+
+    `section` has the students of a section, of whom some may not have been graded.
+    """
     with progress() as bar:
         task = bar.add_task(f"Feedback {study.name}", total=None, note="")
         return write_feedback(
@@ -153,18 +181,19 @@ def feedback_study(
             students,
             jobs,
             done=lambda page: bar.update(task, advance=1, note=page.student),
+            section=section,
         )
 
 
-def tell_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> bool:
-    """Print a line for each page that is missing, and how many there are; whether there are all."""
+def print_feedback(folder: CourseFolder, study: Study, pages: list[Feedback]) -> bool:
+    """Print one line per missing page, and the number of pages; return whether no page is missing."""
     failed = [page for page in pages if page.problem]
     for page in failed:
-        complain(f"{study.assignment}/{page.student}: no feedback: {page.problem}")
-    if said := out_of_date_in_words(study, out_of_date(folder, study)):
-        complain(said)
+        print_error(f"{study.assignment}/{page.student}: no feedback: {page.problem}")
+    if warning := describe_outdated_results(folder, study, outdated_results(folder, study)):
+        print_error(warning)
     same = sum(page.unchanged for page in pages)
-    say(
+    print_line(
         f"feedback for {len(pages) - len(failed)} students on {study.assignment}"
         + (f", {same} unchanged" if same else "")
         + f": {folder.root / 'feedback'}"

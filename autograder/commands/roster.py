@@ -1,165 +1,182 @@
-"""Puts a class on the roster, from a table as universities' systems export it."""
+"""Adds a class to the roster from a table that a learning management system has exported."""
 
-import codecs
-import csv
-import io
-import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from autograder.course_folder import CourseFolder, nfc
-from autograder.database import db_url, patiently, refused_in_words
-from autograder.errors import Refused
-from autograder.telling import canvas
+from autograder.course_folder import CourseFolder, folder_lock, nfc
+from autograder.course_folder.people import read_people, write_people
+from autograder.database import database_errors_as_user_errors, db_url, with_retry
+from autograder.errors import UserError
+from autograder.lms import canvas
+from autograder.lms.rosters import students_of_system
+from autograder.lms.tables import Table, decoded, read_table
+from autograder.reporting.gradebook import read_gradebook, students_of
 
-LONGEST = 128  # characters of an id: what a gradebook keeps
-COLUMNS = {  # nbgrader's name of a column -> what it may be called
+MAX_ID_LENGTH = 128  # the limit of a gradebook
+COLUMNS = {  # nbgrader's name of a column -> names in rosters
     "id": ("id", "student_id", "student", "username", "login", "anmeldename"),
     "first_name": ("first_name", "firstname", "first", "given_name", "vorname"),
     "last_name": ("last_name", "lastname", "last", "surname", "family_name", "nachname"),
     "email": ("email", "e-mail", "mail", "email_address", "e-mail-adresse"),
+    "section": ("section", "tutorium", "sektion", "sección", "seccion", "sezione"),
+    "group": ("group", "team", "abgabegruppe", "lerngruppe", "équipe", "equipe", "equipo"),
     "lms_user_id": ("lms_user_id", "idnumber", "id_number", "canvas_id", "id-nummer"),
 }
 
 
 def read_roster(text: str) -> list[dict[str, Any]]:
-    """The students of a table with a head, by commas, semicolons or tabs, with or without a byte
-    order mark. Raises `Refused` for a table without ids, or with an id that cannot be one.
+    """Return the students in a table with a header row and with commas, semicolons or tabs as
+    delimiters.
 
-    A student from Canvas's gradebook also has "canvas": the columns that an export repeats.
+    A student from Canvas's gradebook also has "canvas", which contains the columns that an export
+    repeats. Raises `UserError` for a table without ids, or with an invalid id.
 
     >>> read_roster("Username;First name\\nada;Ada\\n")
     [{'id': 'ada', 'first_name': 'Ada'}]
     """
-    text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if named := re.match(r"sep=([,;\t])\n", text):  # a line for Excel, before the head
-        text = "\n" + text[named.end() :]
-    lines = text.strip()
-    above = text[: len(text) - len(text.lstrip())].count("\n")
-    head = lines.partition("\n")[0]
-    table = csv.DictReader(io.StringIO(lines), delimiter=max(",;\t", key=head.count), strict=True)
-    try:
-        rows = [(above + table.line_num, row) for row in table]
-    except csv.Error as error:  # a quote that is never closed would swallow the rest of the class
-        raise Refused(
-            f"from line {above + table.line_num + 1} on the roster is no table "
-            f"({error}): look for a quotation mark too many"
-        ) from None
-    head_names = [name or "" for name in table.fieldnames or ()]
-    if canvas.is_canvas(head_names):
-        found = [
-            (number, {**canvas.gradebook_fields(whole), "canvas": canvas.identity(whole)})
-            for number, row in rows
-            for whole in [{name: row.get(name) or "" for name in head_names}]
-            if canvas.is_student(whole)
-        ]
-        return _checked(found)
-    columns: dict[str, str] = {}
-    for column, names in COLUMNS.items():
-        there = [name for name in table.fieldnames or () if _plain(name) in names]
-        if len(there) > 1:  # Canvas has a Student, who is a name, beside an ID
-            there = [name for name in there if _plain(name) != "student"]
-        if len(there) > 1:
-            raise Refused(
-                f"the roster has two columns for the same thing in its head {head!r}: "
-                "leave one of them out"
-            )
-        columns |= dict.fromkeys(there, column)
-    found = [
-        (number, {column: (row[name] or "").strip() for name, column in columns.items()})
-        for number, row in rows
+    table = read_table(text, "the roster")
+    students = students_of_system(table)
+    if students is None:
+        return _validated(_plain_students(table))
+    return _validated([(line, _with_section(fields)) for line, fields in students])
+
+
+def _with_section(student: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a student with the section that is among Canvas's columns."""
+    columns = student.get("canvas", {})
+    return {**student} | ({"section": columns["Section"].strip()} if "Section" in columns else {})
+
+
+def _plain_students(table: Table) -> list[tuple[int, dict[str, str]]]:
+    """Return the students in a table that is not from Canvas, by line number; rows without text are
+    skipped.
+
+    Raises `UserError` if there is no column with ids, or no student in the table.
+    """
+    columns = _columns_of(table)
+    students = [
+        (number, {column: row[name].strip() for name, column in columns.items()})
+        for number, row in table.records()
     ]
-    found = [(number, student) for number, student in found if any(student.values())]
-    if found and columns and "id" not in columns.values():
-        raise Refused(
-            f"the roster has no column id in its head {head[:100]!r}: call the column id "
-            "that names the students as their folders in submitted/ do (in Moodle's "
+    students = [(number, student) for number, student in students if any(student.values())]
+    if students and "id" not in columns.values():
+        raise UserError(
+            f"the roster has no column id in its header {_header_line(table)[:100]!r}: call the "
+            "column id that names the students as their folders in submitted/ do (in Moodle's "
             "exports that may be the column Email address or ID number, or one that you "
             "add with the usernames)"
         )
-    if not found or "id" not in columns.values():
-        raise Refused(
-            "the roster needs a head with a column id (or username) and a line for each "
-            "student; first_name, last_name, email and lms_user_id may follow"
+    if not students:
+        raise UserError(
+            "the roster needs a header with a column id (or username) and one line per student; "
+            "first_name, last_name, email and lms_user_id are optional"
         )
-    return _checked(found)
+    return students
 
 
-def _checked(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """The students of lines by their numbers, normalised (NFC). Raises `Refused` for one that
-    cannot be on a roster."""
-    found = [
-        (
-            number,
-            {
-                column: nfc(value) if isinstance(value, str) else value
-                for column, value in student.items()
-            },
-        )
-        for number, student in numbered
-    ]
-    if not found:
-        raise Refused("the roster lists no students")
-    seen: set[str] = set()
-    for number, student in found:
-        name = student["id"]
-        if (
-            not name
-            or len(name) > LONGEST
-            or set("/\\*?[") & set(name)
-            or name in (".", "..")
-            or not name.isprintable()
-        ):
-            raise Refused(f"line {number} of the roster: {name!r} cannot be a student's id")
-        if odd := [
-            value
-            for value in student.values()
-            if isinstance(value, str) and not value.isprintable()
-        ]:
-            raise Refused(
-                f"line {number} of the roster: {odd[0]!r} has a line break or other "
-                "characters that cannot be printed"
+def _columns_of(table: Table) -> dict[str, str]:
+    """Return nbgrader's name for each column that nbgrader knows. Raises `UserError` for
+    duplicates.
+    """
+    columns: dict[str, str] = {}
+    for column, names in COLUMNS.items():
+        matches = [name for name in table.header if _normalised(name) in names]
+        if len(matches) > 1:  # Canvas has a column Student with names and another one with ids
+            matches = [name for name in matches if _normalised(name) != "student"]
+        if len(matches) > 1:
+            raise UserError(
+                f"the roster has two columns for the same thing in its header "
+                f"{_header_line(table)!r}: remove one of them"
             )
-        if name in seen:
-            raise Refused(f"line {number} of the roster: {name} is there twice")
-        seen.add(name)
-    return [student for _, student in found]
+        columns |= dict.fromkeys(matches, column)
+    return columns
+
+
+def _validated(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the students, normalised to NFC, from pairs of a line number and a student.
+
+    Raises `UserError` for a student who cannot be on a roster.
+    """
+    if not numbered:
+        raise UserError("the roster lists no students")
+    students: dict[str, dict[str, Any]] = {}
+    for number, fields in numbered:
+        student = {
+            column: nfc(value) if isinstance(value, str) else value
+            for column, value in fields.items()
+        }
+        name = student["id"]
+        if problem := _problem_of(student):
+            raise UserError(f"line {number} of the roster: {problem}")
+        if name in students:
+            raise UserError(f"line {number} of the roster: {name} is listed twice")
+        students[name] = student
+    return list(students.values())
+
+
+def _problem_of(student: Mapping[str, Any]) -> str:
+    """Return the reason why a student cannot be on a roster, or ""."""
+    name = student["id"]
+    forbidden = not name or len(name) > MAX_ID_LENGTH or set("/\\*?[") & set(name)
+    if forbidden or name in (".", "..") or not name.isprintable():
+        return f"{name!r} cannot be a student's id"
+    for value in student.values():
+        if isinstance(value, str) and not value.isprintable():
+            return f"{value!r} has a line break or other characters that cannot be printed"
+    return ""
 
 
 def load_roster(path: Path) -> list[dict[str, Any]]:
-    """The students of a file, as `read_roster` gives them. Raises `Refused` as that does."""
-    content = path.read_bytes()
-    utf16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    try:
-        return read_roster(content.decode("utf-16" if utf16 else "utf-8-sig"))
-    except UnicodeDecodeError:
-        raise Refused(f'{path} is not in UTF-8: save it as "CSV UTF-8"') from None
+    """Return the students in a file in the form that `read_roster` returns. Raises `UserError`."""
+    return read_roster(decoded(path.read_bytes(), path))
 
 
-def add_roster(folder: CourseFolder, found: Sequence[Mapping[str, Any]]) -> None:
-    """Put students on the course's roster, or update them, and keep their columns of Canvas's."""
+def add_roster(folder: CourseFolder, students: Sequence[Mapping[str, Any]]) -> None:
+    """Add students to the course's roster, or update them, and keep their columns from Canvas.
+
+    After the first call, students are unknown unless they were added here or are in the gradebook.
+    """
 
     def write() -> None:
         from autograder.gradebook import Gradebook  # slow to import
 
         with Gradebook(db_url(folder)) as book:
-            for student in found:
+            for student in students:
                 book.update_or_create_student(
                     student["id"],
                     **{
                         key: value
                         for key, value in student.items()
-                        if key not in ("id", "canvas") and value
+                        if key in COLUMNS and key not in ("id", "section", "group") and value
                     },
                 )
 
-    with refused_in_words(folder):
-        patiently(folder, write)
-    canvas.keep_identities(
-        folder, {student["id"]: student["canvas"] for student in found if "canvas" in student}
+    with database_errors_as_user_errors(folder):
+        with_retry(folder, write)
+    add_people(folder, students)
+    canvas.store_identities(
+        folder, {student["id"]: student["canvas"] for student in students if "canvas" in student}
     )
 
 
-def _plain(name: str | None) -> str:
-    return (name or "").strip().lower().replace(" ", "_")
+def add_people(folder: CourseFolder, students: Sequence[Mapping[str, Any]]) -> None:
+    """Store the sections and groups of students; without these columns, they are left unchanged."""
+    with folder_lock(folder.root):
+        people = read_people(folder.root)
+        if not people.roster:
+            for row in read_gradebook(folder, students_of):  # so that no marks disappear
+                people = people.with_person(row.id)
+        for student in students:
+            fields = {key: student[key] for key in ("section", "group") if key in student}
+            people = people.with_person(student["id"], **fields)
+        write_people(folder.root, replace(people, roster=True))
+
+
+def _normalised(name: str) -> str:
+    return name.strip().lower().replace(" ", "_")
+
+
+def _header_line(table: Table) -> str:
+    return table.delimiter.join(table.header)

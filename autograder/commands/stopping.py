@@ -1,4 +1,4 @@
-"""Ends a command and all that it started within moments of SIGINT, SIGTERM or SIGHUP."""
+"""Ends a command and all its child processes soon after SIGINT, SIGTERM or SIGHUP."""
 
 import atexit
 import os
@@ -8,18 +8,18 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from autograder.descendants import kill_descendants
-from autograder.interrupts import raise_when_interrupted
+from autograder.processes.descendants import kill_descendants
+from autograder.processes.interrupts import raise_when_interrupted
 
 GRACE = 1.0  # seconds that a command may spend on cleaning up
-STATUS = 128  # to which a shell adds the number of the signal that ended a command
+STATUS = 128  # the exit status after a signal is this plus the signal's number
 STOPS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
 
 
 class Stopped(KeyboardInterrupt):
-    """The command was told to end by a signal other than Ctrl-C's."""
+    """The command was ended by a signal other than SIGINT."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -28,12 +28,12 @@ class Stopped(KeyboardInterrupt):
 
 @contextmanager
 def stoppable() -> Iterator[None]:
-    """Raise `KeyboardInterrupt` at a signal that ends commands, and enforce the end soon after.
+    """Raise `KeyboardInterrupt` on a signal that ends commands, and make sure that the command ends.
 
-    If the command is still busy after `GRACE`, for example while it waits for a locked gradebook,
-    it is killed with all that it started. A signal that was ignored stays ignored, as `nohup` asks.
+    If it is still busy after `GRACE`, for example waiting for a locked gradebook, it is killed with
+    all its child processes. A signal that was ignored stays ignored, so `nohup` works.
     """
-    if threading.current_thread() is not threading.main_thread():  # which alone handles signals
+    if threading.current_thread() is not threading.main_thread():  # it cannot handle signals
         yield
         return
     before = {number: signal.getsignal(number) for number in STOPS}
@@ -65,10 +65,10 @@ def _raise(number: int, _frame) -> None:
 
 
 def _enforce(reading: int, over: threading.Event) -> None:
-    """Wait for a signal; if the command has not ended `GRACE` later, kill it.
+    """Wait for a signal; kill the command if it has not ended `GRACE` seconds later.
 
-    The number of each signal arrives here even while the main thread is inside a library that does
-    not return.
+    The number of each signal can be read here even while the main thread is blocked in a library
+    call.
     """
     while received := os.read(reading, 1):
         if received[0] in STOPS and not over.wait(GRACE):
@@ -78,17 +78,17 @@ def _enforce(reading: int, over: threading.Event) -> None:
 
 @contextmanager
 def leave_promptly() -> Iterator[None]:
-    """End the process as soon as a command that was stopped has ended.
+    """End the process as soon as a stopped command has ended.
 
-    What is registered for the exit still runs, and everything that the command started is killed.
-    Python does not take its modules apart, which would take seconds on a busy machine.
+    Exit handlers still run, and all child processes are killed. Python's module teardown is
+    skipped, because it can take seconds on a busy machine.
     """
     try:
         yield
     except SystemExit as end:
         if isinstance(end.code, int) and end.code in {STATUS + number for number in STOPS}:
             atexit._run_exitfuncs()
-            with suppress(OSError):  # whoever read it may be gone
+            with suppress(OSError):  # the reader may have exited
                 sys.stdout.flush()
             kill_descendants(os.getpid())
             os._exit(end.code)
@@ -96,5 +96,5 @@ def leave_promptly() -> Iterator[None]:
 
 
 def exit_status(stop: KeyboardInterrupt) -> int:
-    """The exit status of a command that was stopped."""
+    """Return the exit status of a stopped command."""
     return STATUS + (stop.number if isinstance(stop, Stopped) else signal.SIGINT)

@@ -1,4 +1,5 @@
-"""From a submission's folder to its marks in nbgrader's gradebook.
+"""Grades submissions: from a submission's folder to the marks in nbgrader's gradebook.
 
-May import `release`, `workspace`, `sandbox` and what staff edit; nothing that presents marks.
+May import `release`, `workspace`, `sandbox` and the files that staff edit, but nothing that
+presents marks.
 """

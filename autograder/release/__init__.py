@@ -1,4 +1,4 @@
-"""Makes everything that is handed out to students: stubs, notebooks, assignments, kit, book.
+"""Builds all material for students: stubs, notebooks, assignments, kit, book, site and slides.
 
-May import `workspace` and what staff edit; nothing that grades.
+May import `workspace` and the files that staff edit, but no code that grades.
 """

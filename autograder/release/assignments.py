@@ -1,4 +1,4 @@
-"""Releases an assignment by allowlist, into nbgrader's source and release folders."""
+"""Generates an assignment from an allowlist, in nbgrader's source and release folders."""
 
 import shutil
 import tempfile
@@ -11,63 +11,66 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.coursedir import CourseDirectory
 
 from autograder.course_folder import CourseFolder, run_quietly
-from autograder.database import patiently
-from autograder.errors import Refused, in_words
+from autograder.database import with_retry
+from autograder.errors import UserError, format_error
 from autograder.gradebook import Gradebook
 from autograder.release.gradable import refusal_of
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts, unprotect
-from course.probes import Study
+from autograder.release.own_course import upgrade
+from common.command_lines import advice
+from course.checks import Study
 
 
-class ReleaseError(Refused):
-    """The assignment was not released; the message says why."""
+class GenerationError(UserError):
+    """The assignment was not generated; the message gives the reason."""
 
 
-def released_files(study: Study) -> list[Path]:
-    """The allowlist: the study's stub module and its notebooks, and nothing else."""
+def assignment_files(study: Study) -> list[Path]:
+    """Return the allowlist, which contains only the study's stub module and its notebooks."""
     return [
         study.folder / study.module,
         *(path.with_suffix(".ipynb") for path in notebook_texts(study.folder)),
     ]
 
 
-def release(
+def generate_assignment(
     folder: CourseFolder,
     study: Study,
     tell: Callable[[str, str], object] = lambda notebook, test: None,
 ) -> Path:
-    """Release `study` into the course folder; returns the folder of what students get.
+    """Generate `study` in the course folder; return the folder of the student version.
 
-    `tell` gets the notebook and the name of each of the instructor's own tests that can be decided
-    only inside the submission's process.
-
-    An earlier release is replaced only when the new one has passed the search for leaks. Raises
-    `ReleaseError`.
+    `tell` is called with the notebook and the name of each of the instructor's own tests that can
+    be evaluated only inside the submission's process. An earlier version is replaced only if the
+    new one passes the search for leaks. Raises `GenerationError`.
     """
     with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.root) as temporary:
         stages = {name: Path(temporary, name) / study.assignment for name in ("source", "release")}
         source, released = stages.values()
         source.mkdir(parents=True)
-        for path in released_files(study):
+        for path in assignment_files(study):
             if not path.is_file():
-                raise ReleaseError(
-                    f"{path.name} of {study.assignment} is missing: run `autograder build`"
+                raise GenerationError(
+                    f"{path.name} of {study.assignment} is missing: "
+                    f"run {advice('build', study.name)}"
                 )
             _copy_source(path, source / path.name)
         _refuse_leaks(study, source)
-        patiently(folder, partial(_generate, folder, study, Path(temporary), tell))
+        with_retry(folder, partial(_generate, folder, study, Path(temporary), tell))
         _refuse_leaks(study, released)
         for name, stage in stages.items():
             target = folder.root / name / study.assignment
             shutil.rmtree(target, ignore_errors=True)
             target.parent.mkdir(exist_ok=True)
             stage.rename(target)
+    if study.module:
+        upgrade.record(folder, study)
     return folder.release(study.assignment)
 
 
 def _copy_source(path: Path, target: Path) -> None:
-    """Copy a file for the instructor, who may edit every cell; `generate` protects them again."""
+    """Copy a file for the instructor, who may edit every cell; `generate` protects the cells again."""
     if path.suffix != ".ipynb":
         shutil.copy(path, target)
         return
@@ -78,31 +81,34 @@ def _copy_source(path: Path, target: Path) -> None:
 
 def _refuse_leaks(study: Study, files: Path) -> None:
     if leaks := find_leaks(study, files.iterdir()):
-        raise ReleaseError(f"{study.assignment} was not released: " + "; ".join(leaks))
+        raise GenerationError(f"{study.assignment} was not generated: " + "; ".join(leaks))
 
 
 def _generate(
     folder: CourseFolder, study: Study, stages: Path, tell: Callable[[str, str], object]
 ) -> None:
-    """nbgrader's own `generate_assignment`, from and to folders in `stages`: locks, checksums, and
-    the cells into the gradebook."""
+    """Run nbgrader's own `generate_assignment` with source and target folders in `stages`.
+
+    nbgrader adds locks and checksums, and enters the cells in the gradebook.
+    """
     config = folder.config()
-    # Seen from the course: nbgrader takes these for patterns, and a path to it may hold ( or +.
+    # The paths are relative, because nbgrader treats paths as patterns, and an absolute path may
+    # contain ( or +.
     config.CourseDirectory.source_directory = str(stages.relative_to(folder.root) / "source")
     config.CourseDirectory.release_directory = str(stages.relative_to(folder.root) / "release")
     config.CourseDirectory.assignment_id = study.assignment
-    config.TellInside.tell = tell
+    config.MarkInProcessTests.report = tell
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
     converter.force = True
-    log_file = folder.root / "results" / study.assignment / "release.log"
+    log_file = folder.root / "results" / study.assignment / "generate.log"
     try:
         run_quietly(converter, log_file)
     except Exception as error:
-        if advice := refusal_of(error, study.assignment, folder.root):
-            raise ReleaseError(advice) from error
-        raise ReleaseError(
+        if remedy := refusal_of(error, study.assignment, folder.root):
+            raise GenerationError(remedy) from error
+        raise GenerationError(
             f"nbgrader could not generate {study.assignment}: "
-            f"{in_words(error, folder.root)}; "
+            f"{format_error(error, folder.root)}; "
             f"see {log_file}"
         ) from error
 

@@ -1,11 +1,12 @@
-"""Builds the derived files: stubs, notebooks, expected replies, node counts, teaching pages.
+"""Builds the derived files: stubs, notebooks, expected replies, node counts and teaching pages.
 
-`derived_files()` says what each file must hold; `build` writes it, and a test compares it byte for
-byte with what is committed.
+`derived_files()` returns the expected content of each file. `build` writes it, and a test compares it
+byte for byte with the committed file.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -14,31 +15,52 @@ from pathlib import Path
 import nbformat
 
 import course
-from autograder import verdicts, workspace
-from autograder.mutants import load_mutants
-from autograder.release.notebooks import build_notebook, complain_about_graded_cells, notebook_texts
+from autograder import workspace
+from autograder.release.notebooks import build_notebook, notebook_texts, require_graded_cells
 from autograder.release.teaching import overview, teaching_pages
-from autograder.workspace.reach import Reach
+from autograder.studies import hidden_cases
+from autograder.studies.mutants import load_mutants
+from autograder.workspace.affected_checks import AffectedChecks
 from autograder.workspace.strip import stub
-from course.probes import Study, load_study, studies, table_error
-from course.probes.outcome import is_right, same
-from course.probes.positions import read_position
-from course.probes.questions import MATCHES
-from course.probes.questions.searches import agent_options, options_of
-from course.probes.replies import Replies
-from course.recorded import FOLDER, search_text
+from common.clock import speed_factor
+from course.checks import TIMES_REFERENCE, Observation, Study, load_study, studies, table_error
+from course.checks.marking.comparison import error_kind, is_right, same
+from course.checks.positions import read_position
+from course.checks.questions import MATCHES
+from course.checks.questions.searches import agent_options, options_of
+from course.checks.replies import Replies
+from course.published import FOLDER, search_text
 from tictactoe import Board, Trace
 from tictactoe.solver import values
 
 COURSE = Path(course.__file__).parent
-MOST_PUBLISHED = 300  # nodes of a reference search that students may look at
+MAX_PUBLISHED_NODES = 300  # nodes of a reference search that students can inspect
+MIN_SLOWDOWN = 8  # times the reference's time that a limit allows at least, even under load
 Tick = Callable[[str], object]
 
 
 def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
-    """Write every derived file that is out of date; returns those that were written."""
+    """Write all derived files that are out of date; return their paths."""
+    return _write(derived_files(only, tick))
+
+
+def outdated_files(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]:
+    """Return the derived files that `build` would write."""
+    return [
+        path
+        for path, text in derived_files(only, tick)
+        if not path.exists() or path.read_text("utf-8") != text
+    ]
+
+
+def build_public_files(study: Study) -> list[Path]:
+    """Write the stub and the notebooks of a study if they are out of date; return their paths."""
+    return _write(_public_files(study))
+
+
+def _write(files: Iterable[tuple[Path, str]]) -> list[Path]:
     written = []
-    for path, text in derived_files(only, tick):
+    for path, text in files:
         if not path.exists() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
             written.append(path)
@@ -48,7 +70,7 @@ def build(only: str | None = None, tick: Tick = lambda step: None) -> list[Path]
 def derived_files(
     only: str | None = None, tick: Tick = lambda step: None
 ) -> Iterator[tuple[Path, str]]:
-    """Path and text of every derived file, of all studies or of `only` one."""
+    """Yield the path and text of every derived file, for all studies or for `only` one."""
     for name in [load_study(only).name] if only else studies():
         study = load_study(name)
         tick(f"{study.name}: stub and notebooks")
@@ -61,12 +83,25 @@ def derived_files(
 
 
 def files_of_all(tick: Tick = lambda step: None) -> Iterator[tuple[Path, str]]:
-    """Path and text of the derived files that all studies have in common."""
+    """Yield the path and text of the derived files that belong to all studies."""
     yield from overview(COURSE.parent)
     tick("node counts")
     yield FOLDER / "node_counts.json", _json(node_counts())
     tick("reference searches")
     yield FOLDER / "reference_searches.json", _json(reference_searches())
+
+
+def _require_time(study: Study, table: Path, name: str, reply: Replies) -> None:
+    """Raise `StudyTableError` if the limit of a check is much too low for the reference."""
+    limit = study.checks[name].time_limit
+    if reply.computed * MIN_SLOWDOWN > limit * speed_factor():
+        seconds = math.ceil(TIMES_REFERENCE * reply.computed / speed_factor())
+        raise table_error(
+            table,
+            name,
+            f"the reference computes for {reply.computed:.2f} s, so the limit of {limit:g} s is too "
+            f"low: set `seconds = {seconds}` in {study.table.name}",
+        )
 
 
 def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
@@ -77,44 +112,52 @@ def _public_files(study: Study) -> Iterator[tuple[Path, str]]:
         path: build_notebook(path.read_text("utf-8"), path.stem, study)
         for path in notebook_texts(folder)
     }
-    complain_about_graded_cells([nbformat.reads(t, as_version=4) for t in texts.values()], study)
+    require_graded_cells([nbformat.reads(t, as_version=4) for t in texts.values()], study)
     for path, text in texts.items():
         yield path.with_suffix(".ipynb"), text
 
 
 def _expected_files(study: Study) -> Iterator[tuple[Path, str]]:
-    """The expected replies to the public and to the hidden cases.
+    """Yield the files of the expected replies to the public and to the hidden cases.
 
-    Those of each file are asked for by themselves, as checking and grading ask.
+    The replies for each file are collected in a separate run, like those in checking and grading.
     """
-    hidden = verdicts.hidden_study(study.name)
+    hidden = hidden_cases.hidden_study(study.name)
     texts = workspace.module_texts(study)
     del texts["stub"]
-    asked = _asked(study, hidden, texts)
-    yield study.expected_file, _expected(study, study.table, texts, asked)
-    yield verdicts.expected_file(study), _expected(hidden, verdicts.cases_file(study), texts, asked)
+    checks = _relevant_checks(study, hidden, texts)
+    yield study.expected_file, _expected(study, study.table, texts, checks)
+    yield (
+        hidden_cases.expected_file(study),
+        _expected(hidden, hidden_cases.cases_file(study), texts, checks),
+    )
 
 
 def _expected(
-    study: Study, table: Path, texts: Mapping[str, str], asked: Mapping[str, Collection[str]]
+    study: Study, table: Path, texts: Mapping[str, str], checks: Mapping[str, Collection[str]]
 ) -> str:
-    """The file of expected replies to the cases of this study, which stand in that table."""
-    with ThreadPoolExecutor(workspace.at_once()) as pool:
+    """Return the text of the file with the expected replies to the cases of a study in this table."""
+    with ThreadPoolExecutor(workspace.max_parallel()) as pool:
         replies = dict(
             zip(
                 texts,
                 pool.map(
-                    lambda name: workspace.ask_all(study, texts[name], 60, asked[name]), texts
+                    lambda name: workspace.run_checks(study, texts[name], 60, checks[name]), texts
                 ),
                 strict=True,
             )
         )
     for check, reply in replies["reference"].items():
         for case, seen in zip(study.checks[check].cases, reply.observations, strict=True):
-            given = seen or {"errors": {"reply": "it gives none"}}
-            if reply.broken or reply.stopped or "errors" in given:
-                why = reply.broken or reply.stopped or next(iter(given["errors"].values()))
-                raise table_error(table, check, f"the reference fails on the case {case}: {why}")
+            observed_reply = seen or {"errors": {"reply": "it gives none"}}
+            if reply.broken or reply.stopped or "errors" in observed_reply:
+                problem = (
+                    reply.broken or reply.stopped or next(iter(observed_reply["errors"].values()))
+                )
+                raise table_error(
+                    table, check, f"the reference fails on the case {case}: {problem}"
+                )
+        _require_time(study, table, check, reply)
     if "second" in replies:
         _confirm(study, table, replies["reference"], replies["second"])
 
@@ -122,27 +165,37 @@ def _expected(
         return {check: list(reply.observations) for check, reply in replies[name].items()}
 
     expected = observed("reference")
-    slips = []
+    mutants = []
     for mutant in load_mutants(study.name):
         differing = {
             check: seen
             for check, seen in observed(mutant.name).items()
             if _differs(study.checks[check].ask, expected[check], seen)
         }
-        slips.append({"name": mutant.name, "sentence": mutant.sentence, "observed": differing})
+        differing = {check: [*map(_with_error_kinds, seen)] for check, seen in differing.items()}
+        mutants.append({"name": mutant.name, "sentence": mutant.sentence, "observed": differing})
     return _json(
         {
             "digests": {name: check.digest for name, check in study.checks.items()},
             "expected": expected,
-            "slips": slips,
+            "mistakes": mutants,
         }
     )
+
+
+def _with_error_kinds(reply: Observation | None) -> Observation | None:
+    """Return a reply with the kind of each error instead of its message, which depends on line
+    numbers and on the version of Python.
+    """
+    if not reply or "errors" not in reply:
+        return reply
+    return {**reply, "errors": {name: error_kind(text) for name, text in reply["errors"].items()}}
 
 
 def _confirm(
     study: Study, table: Path, first: Mapping[str, Replies], second: Mapping[str, Replies]
 ) -> None:
-    """Refuse an expected reply that the second answer, written from the text alone, denies."""
+    """Raise an error if the independent solution gives a different reply."""
     for name, replies in second.items():
         check = study.checks[name]
         for case, ours, theirs in zip(
@@ -156,24 +209,27 @@ def _confirm(
                     table,
                     name,
                     f"the two answers disagree on {', '.join(wrong)} in the case {case}: the case "
-                    "is no question, the text is ambiguous, or one of them is wrong",
+                    "is invalid, the text is ambiguous, or one of them is wrong",
                 )
 
 
-def _asked(study: Study, hidden: Study, texts: Mapping[str, str]) -> dict[str, Collection[str]]:
-    """The checks that each module is asked: the mutants those that reach what they change.
+def _relevant_checks(
+    study: Study, hidden: Study, texts: Mapping[str, str]
+) -> dict[str, Collection[str]]:
+    """Return the checks to run for each module; for a mutant, the checks that reach the changed code.
 
-    Games are played by the reference alone, as they identify no slip.
+    Only the reference plays games, because they do not identify a mistake.
     """
     questions = {
         name: replace(check, cases=[*check.cases, *hidden.checks[name].cases])
         for name, check in study.checks.items()
         if check.ask not in MATCHES
     }
-    reach = Reach(replace(study, checks=questions), texts["reference"])
+    affected = AffectedChecks(replace(study, checks=questions), texts["reference"])
     whole = {"reference": study.checks, "second": questions}
     return {
-        name: whole[name] if name in whole else reach.checks(text) for name, text in texts.items()
+        name: whole[name] if name in whole else affected.checks(text)
+        for name, text in texts.items()
     }
 
 
@@ -185,9 +241,12 @@ def _differs(ask: str, expected: Sequence[dict], seen: Sequence[dict | None]) ->
 
 
 def node_counts() -> dict:
-    """Nodes visited, root counted, by each search that a study's table [counts] names: in total
-    over all non-terminal boards with 0, 1, ... 8 marks and, where it says `by_board`, for every
-    board with at most two marks."""
+    """Return the number of nodes, including the root, that each search in a study's table [counts]
+    visits.
+
+    There is a total over all non-terminal boards with each number of marks from 0 to 8. With
+    `by_board`, the counts for every board with at most two marks are included.
+    """
     published = {
         name: (study, table)
         for study in map(load_study, studies())
@@ -210,8 +269,8 @@ def node_counts() -> dict:
 
 
 def reference_searches() -> list[dict]:
-    """The reference's searches that the public cases ask for, if they are small."""
-    found = []
+    """Return the reference's searches in the public cases, if they are small."""
+    searches = []
     for study in map(load_study, studies()):
         for case in (
             {**check.settings, **case}
@@ -221,9 +280,9 @@ def reference_searches() -> list[dict]:
         ):
             options = options_of(case)
             agent = getattr(workspace.load_answer(study.name), case["agent"])
-            with Trace(most=MOST_PUBLISHED) as trace, suppress(RuntimeError):  # too many nodes
+            with Trace(most=MAX_PUBLISHED_NODES) as trace, suppress(RuntimeError):  # too many nodes
                 agent(**agent_options(options)).search(read_position(case["on"]))
-                found.append(
+                searches.append(
                     {
                         "agent": case["agent"],
                         "on": case["on"],
@@ -231,7 +290,7 @@ def reference_searches() -> list[dict]:
                         "search": search_text(trace.roots[0]),
                     }
                 )
-    return found
+    return searches
 
 
 def _marks(board: Board) -> int:
@@ -239,12 +298,14 @@ def _marks(board: Board) -> int:
 
 
 def _json(data: object) -> str:
-    """JSON with one line per observation, so that a change can be read in a diff."""
+    """Return JSON with one line per observation, so that diffs are readable."""
     return _indented(data, "\n") + "\n"
 
 
 def _indented(data: object, newline: str) -> str:
-    """Dicts and lists of dicts take a line per item; observations and other lists are a line."""
+    """Put each item of a dict or of a list of dicts on its own line, and each other list on one
+    line.
+    """
     inner = newline + " "
     if isinstance(data, dict) and data:
         items = [f"{json.dumps(key)}: {_indented(value, inner)}" for key, value in data.items()]
@@ -255,6 +316,6 @@ def _indented(data: object, newline: str) -> str:
             if isinstance(item, dict) and "observed" in item
             else json.dumps(item)
             for item in data
-        ]  # a slip holds observations
+        ]  # a mutant's entry contains observations
         return "[" + inner + f",{inner}".join(items) + newline + "]"
     return json.dumps(data)

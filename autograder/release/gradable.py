@@ -1,4 +1,4 @@
-"""Refuses, when an assignment is generated, what cannot be graded or opened in formgrader later."""
+"""Rejects, during generation, assignments that could not be graded or opened in formgrader."""
 
 import re
 import sys
@@ -9,8 +9,9 @@ from typing import Any
 from nbformat import NotebookNode
 
 from autograder.assignment_names import name_problem
-from autograder.errors import Refused
+from autograder.errors import UserError
 from autograder.release.notebooks import NotebookError
+from common.command_lines import advice
 
 KERNELS = {
     "ir": "R",
@@ -26,7 +27,7 @@ KERNELS = {
 
 
 def require_python(notebook: NotebookNode, path: Path) -> None:
-    """Raise `NotebookError` for a notebook in another language than Python."""
+    """Raise `NotebookError` for a notebook in a language other than Python."""
     kernel = notebook.metadata.get("kernelspec", {})
     language = (
         kernel.get("language")
@@ -42,32 +43,34 @@ def require_python(notebook: NotebookNode, path: Path) -> None:
 
 
 def _language_of(kernel: str) -> str:
-    """The language of a kernel whose notebook does not name it; environments have any names."""
-    found = re.match(r"[a-z]+", kernel.lower())
-    return KERNELS.get(found[0] if found else "", "python")
+    """Return the language of a kernel with this name; unknown names are assumed to be Python
+    environments.
+    """
+    match = re.match(r"[a-z]+", kernel.lower())
+    return KERNELS.get(match[0] if match else "", "python")
 
 
 def refusal_of(error: BaseException, assignment: str, course: Path) -> str:
-    """What to do next if nbgrader refuses to generate an assignment, or "" if that is unknown."""
+    """Explain what to do next if nbgrader refuses to generate an assignment; "" if that is unknown."""
     if "Cannot add or remove cells" not in str(error):
         return ""
     return (
         f"{assignment} has been graded, so cells with marks cannot be added or "
-        "removed. Either release the new version into a new course folder: `python3 run.py "
-        f"release {quote(assignment)} --course {quote(str(course) + '_new')}`. Or remove the "
+        "removed. Either generate the new version into a new course folder: "
+        f"{advice('generate', assignment, course=Path(f'{course}_new'))}. Or remove the "
         "assignment from the gradebook, which deletes all its marks, comments and extensions "
         "and its due date, keeps the submissions, and cannot be undone: "
         f"`(cd {quote(str(course))} && {quote(sys.executable)} -m nbgrader db assignment "
-        f"remove {quote(assignment)} --force)`; then release and grade again"
+        f"remove {quote(assignment)} --force)`; then generate and grade again"
     )
 
 
 def check(assignment: str, notebook: NotebookNode, path: Path, log: Any) -> None:
-    """Raise `Refused` for an assignment or a notebook that cannot be graded; log it as well."""
+    """Raise `UserError` for an assignment or a notebook that cannot be graded, and log the error."""
     try:
         if problem := name_problem(assignment):
-            raise Refused(problem)
+            raise UserError(problem)
         require_python(notebook, path)
-    except Refused as error:
-        log.error("%s", error)  # nbgrader says more, but not at once
+    except UserError as error:
+        log.error("%s", error)  # nbgrader reports the error only later
         raise

@@ -1,7 +1,7 @@
-"""Makes the student kit: one self-contained archive of everything that students are given.
+"""Builds the student kit: a self-contained archive of all files that students receive.
 
-Nothing in it is listed by hand: the public packages, the allowlist of each study, the students'
-pages with what they link to, and an environment derived from what all of these import.
+It contains the public packages, the allowlist of each study, the guides for students with linked
+files, and an environment derived from the imports in all these files. No file is listed by hand.
 """
 
 import ast
@@ -31,48 +31,58 @@ from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from autograder import workspace
-from autograder.release.assignments import ReleaseError, released_files
+from autograder.release.assignments import GenerationError, assignment_files
 from autograder.release.derive import COURSE
-from autograder.release.leaks import MIN_LEAK, PUBLIC_PACKAGES, find_leaks, shipped, squeezed
+from autograder.release.leaks import (
+    MIN_LEAK,
+    PUBLIC_PACKAGES,
+    find_leaks,
+    shipped,
+    strip_separators,
+)
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
-from course.probes import Study, load_study, studies
-from course.probes.newer_python import RUNNING, written
-from course.probes.syntax import FOR_THE_SHELL, parsed
+from common.command_lines import advice
+from common.syntax import SHELL_LINES, parse_python
+from course.checks import Study, load_study, studies
+from course.checks.running.newer_python import RUNNING, version_text
+from course.checks.study_paths import study_roots, use_studies
 
-NAME = "adversarial-search"  # of the archive, and of the one folder in it
+NAME = "adversarial-search"  # name of the archive and of its top folder
 STAFF = Path(__file__).parents[1]
 TEMPLATES = Path(__file__).parent / "kit_templates"
 COURSE_PACKAGES = ("jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest")
-PAGES = ("student.md", "league.md")  # of docs/; what they link to comes with them
-LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")  # to a file, in Markdown
-CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # in Markdown: a link in it is an example
-JUNK = re.compile(r"^\.|~$|\.(?:pyc|orig|rej|bak|swp|tmp)$")  # what tools leave beside their files
-A_SEARCH = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta")
-FROM_RUN = re.compile(r"^# from run\.py: (.+)$", re.MULTILINE)  # in the template of the kit's own
-GRADING = "course/grading.json"  # a file of this name in the checkout is taken as it is
-MARKS = '"\\'  # that a notebook puts into its lines
+PAGES = ("student.md", "league.md")  # pages of docs/; linked files are included
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")  # a link to a file in Markdown
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)  # code in Markdown, where links are examples
+JUNK = re.compile(r"^\.|~$|\.(?:pyc|orig|rej|bak|swp|tmp)$")  # temporary files of tools
+SEARCH_CODE = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta")
+RUN_PARTS = re.compile(
+    r"^# from run\.py: (.+)$", re.MULTILINE
+)  # a marker in the template of the kit's run.py
+GRADING = "course/grading.json"  # copied if the checkout has such a file
+MARKS = '"\\'  # characters that a notebook file adds to lines
 EXTRA = re.compile(r"""extra == ["']([^"']+)["']""")
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file can hold
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first date that a zip file can hold
 EXECUTABLE = {"run.py"}
-Contents = Mapping[str, bytes]  # by path in the kit, in the order of the paths
+Contents = Mapping[str, bytes]  # by path in the kit, sorted
 
 
 @dataclass(frozen=True)
 class Member:
-    """A file in an archive, with the part of Path's interface that the search for leaks uses."""
+    """A file in an archive, with the methods of Path that the search for leaks uses."""
 
     name: str
     data: bytes
 
     def read_bytes(self) -> bytes:
-        """The contents of the file."""
+        """Return the contents of the file."""
         return self.data
 
 
 @dataclass(frozen=True)
 class Kit:
-    """An archive that was made: where it is, how many files it holds, and its SHA-256."""
+    """A finished archive: its path, its number of files and its SHA-256."""
 
     path: Path
     files: int
@@ -80,11 +90,11 @@ class Kit:
 
 
 def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
-    """Make the archive `path`, a .zip or a .tar.gz, of all that students of `wanted` are given.
+    """Make the archive `path`, a .zip or a .tar.gz, for the studies in `wanted`.
 
-    The same commit gives the same bytes, wherever and whenever it is made (with the same zlib);
-    all files in it have the date of `made_at`. An existing archive is replaced only when every byte
-    of the new one has passed the search for leaks. Raises `ReleaseError`.
+    Builds are reproducible: the same commit gives the same bytes (with the same zlib), and all
+    files have the date of `archive_date`. An existing archive is replaced only if every byte of
+    the new one passes the search for leaks. Raises `GenerationError`.
     """
     return make_archive(path, NAME, lambda: contents(wanted))
 
@@ -92,9 +102,10 @@ def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
 def make_archive(
     path: Path, name: str, contents: Callable[[], Contents], staff: Sequence[str] = ()
 ) -> Kit:
-    """Make the archive `path` with these contents in a folder `name`, as `make_kit` does.
+    """Make the archive `path` with these contents in a folder `name`, in the same way as
+    `make_kit`.
 
-    `staff`: how the names of those of the staff's files begin that may be in it.
+    `staff` are prefixes of the staff's files that the archive may contain.
     """
     pack = next(
         (
@@ -105,17 +116,17 @@ def make_archive(
         None,
     )
     if pack is None:
-        raise ReleaseError(f"the kit cannot be named {path.name}: use .zip or .tar.gz")
+        raise GenerationError(f"the kit cannot be named {path.name}: use .zip or .tar.gz")
     if path.is_dir() or not path.parent.is_dir():
-        raise ReleaseError(
+        raise GenerationError(
             f"{path} is a folder: name a file"
             if path.is_dir()
             else f"there is no folder {path.parent}"
         )
-    data = pack(contents(), name, made_at(COURSE.parent))
+    data = pack(contents(), name, archive_date(COURSE.parent))
     files = read(data)
     if leaks := find_all_leaks(files, staff):
-        raise ReleaseError("the kit was not made: " + "; ".join(leaks))
+        raise GenerationError("the kit was not made: " + "; ".join(leaks))
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".kit-", delete=False) as file:
         file.write(data)
     Path(file.name).chmod(0o644)
@@ -123,49 +134,59 @@ def make_archive(
     return Kit(path, len(files), hashlib.sha256(data).hexdigest())
 
 
-# ---- What is in it
+# ---- Contents
 
 
 def checkout() -> Path:
-    """The folder of this checkout; raises `ReleaseError` if the packages are installed without
-    one, because the guides, the licence and the locks are not in the packages."""
+    """Return the folder of this checkout.
+
+    Raises `GenerationError` if the packages are installed without a checkout, because the guides, the
+    licence and the locks are not in the packages.
+    """
     root = COURSE.parent
     if not (root / "pyproject.toml").is_file():
-        raise ReleaseError(
-            "this can be made from a checkout only, but here the packages are installed without one"
+        raise GenerationError(
+            "this command needs a checkout, but the packages are installed without one"
         )
     return root
 
 
+def version() -> str:
+    """Return the version of the kit, for example 0.1.0."""
+    table = tomllib.loads((checkout() / "pyproject.toml").read_text("utf-8"))
+    return str(table["project"]["version"])
+
+
 def contents(wanted: Sequence[Study]) -> Contents:
-    """Every file of the kit for these studies; raises `ReleaseError` if one is not as it must be."""
+    """Return the files of the kit for these studies; raises `GenerationError` if a file is out of
+    date.
+    """
     root = checkout()
     if stale := [path.name for study in wanted for path in _stale(study)]:
-        raise ReleaseError(
-            f"the kit was not made: {', '.join(stale)} not as `autograder build` "
-            "makes it; run it, or undo what was filled in by hand"
+        raise GenerationError(
+            f"the kit was not made: {', '.join(stale)} is not up to date; run {advice('build')} "
+            "or undo your changes"
         )
     top = (root / "LICENSE", root / "LICENSE-texts", root / "conftest.py")
     paths = [(root, path) for path in (*packages(root), *_pages(root), *top)]
     paths += [
         (study.home, path)
         for study in wanted
-        for path in (*released_files(study), *_public_tables(study))
+        for path in (*assignment_files(study), *_public_tables(study))
     ]
-    found = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
-    found.setdefault(GRADING, (json.dumps({"python": written(RUNNING)}) + "\n").encode())
-    found |= {name: text.encode() for name, text in _own_files(root, found, wanted).items()}
-    return dict(sorted(found.items()))
+    files = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
+    files.setdefault(GRADING, (json.dumps({"python": version_text(RUNNING)}) + "\n").encode())
+    files |= {name: text.encode() for name, text in _own_files(root, files, wanted).items()}
+    return dict(sorted(files.items()))
 
 
 def _public_tables(study: Study) -> Iterator[Path]:
-    """What `check` reads of a study, which may have a home of its own."""
-    yield from (study.table, study.expected_file)
-    yield from sorted((study.table.parent / "questions").glob(f"{study.name}_*.py"))
+    """Yield the files of a study that `check` reads."""
+    yield from sorted(path for path in study.table.parent.iterdir() if path.is_file())
 
 
 def _stale(study: Study) -> Iterator[Path]:
-    """Stub and notebooks that are not what their sources make: edited, run, filled in, missing."""
+    """Yield stubs and notebooks that are missing or differ from those that their sources generate."""
     answer = workspace.answer_path(study)
     fresh = {study.folder / study.module: stub(answer.read_text("utf-8"), answer.name)}
     fresh |= {
@@ -178,20 +199,23 @@ def _stale(study: Study) -> Iterator[Path]:
 
 
 def packages(root: Path) -> Iterator[Path]:
-    """The files of the public packages, except the studies' folders: for those the release's
-    allowlist holds. Tests with a search in them stay here: they show how."""
+    """Yield the files of the public packages.
+
+    The studies' folders are excluded, because the allowlist of the release applies to them, and so
+    are tests that contain a search, because they would show students how to write one.
+    """
     names = {Path(package.__path__[0]).name for package in PUBLIC_PACKAGES}
     for path in shipped(root):
         first, *rest = path.relative_to(root).parts
         in_study = first == COURSE.name and len(rest) > 1 and rest[0].startswith("study")
         if first not in names or in_study or any(map(JUNK.search, rest)):
             continue
-        if "tests" not in rest or not A_SEARCH.search(path.read_bytes()):
+        if "tests" not in rest or not SEARCH_CODE.search(path.read_bytes()):
             yield path
 
 
 def _pages(root: Path) -> Iterator[Path]:
-    """The pages for students, and the pictures and examples that they link to."""
+    """Yield the pages for students, and the pictures and examples to which they link."""
     docs = root / "docs"
     for name in PAGES:
         yield docs / name
@@ -201,14 +225,16 @@ def _pages(root: Path) -> Iterator[Path]:
 
 
 def links_in(text: str) -> list[str]:
-    """The files to which a Markdown text links; links in code are examples."""
+    """Return the files to which a Markdown text links; links in code are ignored, because they are
+    examples.
+    """
     return LINK.findall(CODE.sub("", text))
 
 
-def _own_files(root: Path, found: Contents, wanted: Sequence[Study]) -> dict[str, str]:
-    """What only the kit has: README, run.py, pyproject.toml and the lock."""
+def _own_files(root: Path, files: Contents, wanted: Sequence[Study]) -> dict[str, str]:
+    """Return the files that only the kit has: README, run.py, pyproject.toml and the lock."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    names = requirements(project, found)
+    names = requirements(project, files)
     build = project["optional-dependencies"]["build"]
 
     def filled(name: str, **values: str) -> str:
@@ -229,15 +255,15 @@ def _own_files(root: Path, found: Contents, wanted: Sequence[Study]) -> dict[str
             [*names, *build],
             all_requirements(project),
         ),
-        "run.py": own_run(
+        "run.py": kit_run_script(
             (TEMPLATES / "run.py.in").read_text("utf-8"), (root / "run.py").read_text("utf-8")
         ),
     }
 
 
 def _row(study: Study) -> str:
-    """A study's row in the README's table."""
-    notebooks = ", ".join(path.stem for path in released_files(study) if path.suffix == ".ipynb")
+    """Return a study's row in the README's table."""
+    notebooks = ", ".join(path.stem for path in assignment_files(study) if path.suffix == ".ipynb")
     return f"| {study.title} | `course/{study.assignment}/` | {notebooks} | `{study.module}` |"
 
 
@@ -245,12 +271,14 @@ def _toml_list(items: Iterable[str]) -> str:
     return "[\n" + "".join(f"  {json.dumps(item)},\n" for item in items) + "]"
 
 
-def own_run(template: str, run: str) -> str:
-    """The kit's run.py: a template whose lines "# from run.py: NAMES" are replaced by what `run`,
-    the text of our own run.py, defines under these names. Raises `ReleaseError` for a name that it
-    does not define."""
+def kit_run_script(template: str, run: str) -> str:
+    """Return the kit's run.py, made from its template and the text `run` of our own run.py.
+
+    Lines "# from run.py: NAMES" in the template are replaced with the definitions of these names.
+    Raises `GenerationError` for an undefined name.
+    """
     parts = {}
-    for node in parsed(run).body:
+    for node in parse_python(run).body:
         text = ast.get_source_segment(run, node) or ""
         if isinstance(node, ast.FunctionDef):
             parts[node.name] = "\n\n" + text
@@ -259,38 +287,43 @@ def own_run(template: str, run: str) -> str:
 
     def named(line: re.Match) -> str:
         if missing := [name for name in line[1].split() if name not in parts]:
-            raise ReleaseError(f"run.py has no {', '.join(missing)}, which the kit's run.py needs")
+            raise GenerationError(
+                f"run.py has no {', '.join(missing)}, which the kit's run.py needs"
+            )
         return "\n".join(parts[name] for name in line[1].split()).lstrip("\n")
 
-    return FROM_RUN.sub(named, template)
+    return RUN_PARTS.sub(named, template)
 
 
-# ---- What it needs
+# ---- Requirements
 
 
-def requirements(project: Mapping, found: Contents) -> list[str]:
-    """The requirements of the kit's environment: the six packages of the course and what the kit's
-    files import, with the versions in `project`, the table of our own pyproject.toml."""
-    asked = {
-        canonicalize_name(r.name): str(r)  # a dependency's line counts before an extra's
+def requirements(project: Mapping, files: Contents) -> list[str]:
+    """Return the requirements of the kit: the course's packages and the packages that the kit's files
+    import.
+
+    The versions are those in `project`, the table of our own pyproject.toml.
+    """
+    versions = {
+        canonicalize_name(r.name): str(r)  # dependencies override extras
         for r in map(Requirement, reversed(all_requirements(project)))
     }
-    wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(found))}
-    return [asked.get(name, name) for name in sorted(wanted)]
+    wanted = {*map(canonicalize_name, COURSE_PACKAGES), *distributions(imports(files))}
+    return [versions.get(name, name) for name in sorted(wanted)]
 
 
 def all_requirements(project: Mapping) -> list[str]:
-    """What our own pyproject.toml asks for, with every extra."""
+    """Return all requirements in our own pyproject.toml, with every extra."""
     return [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
 
 
-def imports(found: Contents) -> set[str]:
-    """The top-level modules that modules and notebooks in the kit import from outside of it."""
-    stems = {PurePosixPath(name).stem for name in found if name.endswith(".py")}
-    inside = stems | {name.split("/")[0] for name in found}
+def imports(files: Contents) -> set[str]:
+    """Return the top-level modules outside the kit that the kit's modules and notebooks import."""
+    stems = {PurePosixPath(name).stem for name in files if name.endswith(".py")}
+    inside = stems | {name.split("/")[0] for name in files}
     names = {
         name.split(".")[0]
-        for path, data in found.items()
+        for path, data in files.items()
         for tree in trees(path, data)
         for name in imported(tree)
     }
@@ -298,17 +331,17 @@ def imports(found: Contents) -> set[str]:
 
 
 def trees(path: str, data: str | bytes) -> Iterator[ast.AST]:
-    """The module, or the code cells of the notebook; magic lines are no Python and left out."""
+    """Yield the syntax trees of a module or of a notebook's code cells, without magic lines."""
     if path.endswith(".py"):
-        yield parsed(data)
+        yield parse_python(data)
     elif path.endswith(".ipynb"):
         for cell in json.loads(data)["cells"]:
             if cell["cell_type"] == "code":
-                yield parsed(FOR_THE_SHELL.sub("", "".join(cell["source"])))
+                yield parse_python(SHELL_LINES.sub("", "".join(cell["source"])))
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The names that a module imports, dotted; of "from a import b" both "a" and "a.b"."""
+    """Yield the dotted names that a module imports; "a" and "a.b" for "from a import b"."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -318,28 +351,31 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def distributions(modules: Iterable[str]) -> set[NormalizedName]:
-    """The packages that provide these modules; raises `ReleaseError` for a module that none does."""
+    """Return the packages that provide these modules; raises `GenerationError` for an unknown
+    module.
+    """
     known = packages_distributions()
     if unknown := sorted(set(modules) - known.keys()):
-        raise ReleaseError(
+        raise GenerationError(
             f"the kit imports {', '.join(unknown)}, and no installed package provides it"
         )
     return {canonicalize_name(name) for module in modules for name in known[module]}
 
 
 def locked(lock: str, wanted: Iterable[str], everything: Iterable[str]) -> str:
-    """The part of a lock that `wanted` needs, where all of it is needed by `everything`.
+    """Return the part of a lock for `everything` that `wanted` needs.
 
-    The needs are read from the installed packages. Those of a package for other systems only are
-    unknown here, so that only what the left-out requirements need here is left out.
+    Dependencies are read from the installed packages. The dependencies of packages for other
+    systems are unknown here, so a package is excluded only if it is a dependency of the excluded
+    requirements on this system.
     """
-    left_out = needed(everything) - needed(wanted)
+    excluded = needed(everything) - needed(wanted)
     blocks = re.split(r"\n(?=\S)", lock.strip())
-    return "".join(f"{block}\n" for block in blocks if block.split("==")[0] not in left_out)
+    return "".join(f"{block}\n" for block in blocks if block.split("==")[0] not in excluded)
 
 
 def needed(wanted: Iterable[str]) -> set[str]:
-    """The names of these requirements and of all that they need, on any system."""
+    """Return the names of these requirements and of all their dependencies, on any system."""
     seen: set[tuple[str, str]] = set()  # name and extra; "" for the package itself
     waiting = list(map(Requirement, wanted))
     while waiting:
@@ -363,13 +399,16 @@ def _requires(name: str) -> list[Requirement]:
 # ---- The archive
 
 
-def made_at(root: Path) -> int:
-    """The date of the files in an archive, in seconds since 1970: `SOURCE_DATE_EPOCH` if that is
-    set, else the date of the last commit, or of pyproject.toml without git."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if not given.isdecimal():
+def archive_date(root: Path) -> int:
+    """Return the date of the files in an archive as a Unix time.
+
+    It is `SOURCE_DATE_EPOCH` if that is set, else the date of the last commit or, without git, the
+    date of pyproject.toml.
+    """
+    seconds = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not seconds.isdecimal():
         with contextlib.suppress(OSError):
-            given = subprocess.run(
+            seconds = subprocess.run(
                 ["git", "log", "-1", "--format=%ct"],
                 cwd=root,
                 check=False,
@@ -377,41 +416,42 @@ def made_at(root: Path) -> int:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             ).stdout.strip()
-    return int(given) if given.isdecimal() else int((root / "pyproject.toml").stat().st_mtime)
+    return int(seconds) if seconds.isdecimal() else int((root / "pyproject.toml").stat().st_mtime)
 
 
-def _zip(found: Contents, folder: str, moment: int) -> bytes:
-    # A zip file holds local times: a day earlier, they lie in the past in every time zone.
-    date = max(time.gmtime(moment - 24 * 3600)[:6], LONG_AGO)
+def _zip(files: Contents, folder: str, timestamp: int) -> bytes:
+    # Zip files store local times, so the date is a day earlier, which is in the past in every time
+    # zone.
+    date = max(time.gmtime(timestamp - 24 * 3600)[:6], ZIP_EPOCH)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in found.items():
+        for name, data in files.items():
             entry = zipfile.ZipInfo(f"{folder}/{name}", date)
-            entry.create_system = 3  # Unix, so that the rights mean the same wherever it is made
-            entry.external_attr = (S_IFREG | _rights(name)) << 16
+            entry.create_system = 3  # Unix, so that permissions do not depend on the system
+            entry.external_attr = (S_IFREG | _permissions(name)) << 16
             archive.writestr(entry, data, zipfile.ZIP_DEFLATED, 9)
     return buffer.getvalue()
 
 
-def _tar(found: Contents, folder: str, moment: int) -> bytes:
+def _tar(files: Contents, folder: str, timestamp: int) -> bytes:
     buffer = io.BytesIO()
     with (
         gzip.GzipFile("", "wb", 9, buffer, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w") as archive,
     ):
-        for name, data in found.items():
-            entry = tarfile.TarInfo(f"{folder}/{name}")  # its owner is 0, a number and no name
-            entry.mode, entry.size, entry.mtime = _rights(name), len(data), moment
+        for name, data in files.items():
+            entry = tarfile.TarInfo(f"{folder}/{name}")  # the owner is 0, without a name
+            entry.mode, entry.size, entry.mtime = _permissions(name), len(data), timestamp
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 
 
-def _rights(name: str) -> int:
+def _permissions(name: str) -> int:
     return 0o755 if name in EXECUTABLE else 0o644
 
 
 def read(data: bytes) -> list[Member]:
-    """The files in the bytes of a kit, as whoever unpacks it gets them."""
+    """Return the files in the bytes of an archive."""
     file = io.BytesIO(data)
     if zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as archive:
@@ -426,36 +466,56 @@ def read(data: bytes) -> list[Member]:
 
 
 def find_all_leaks(files: Sequence[Member], allowed: Sequence[str] = ()) -> list[str]:
-    """The leaks in these files: of any study, of the staff's files but those whose names begin as
-    `allowed`, of this machine."""
-    found = [leak for name in studies() for leak in find_leaks(load_study(name), files)]
+    """Return the leaks in these files: parts of any study or of the staff's files, and paths of
+    this machine. The studies are those of the kit and of all other study locations.
+
+    Staff files whose names start with one of `allowed` are not leaks.
+    """
+    leaks = _leaks_of_studies(files)
     staff = {
-        path.read_bytes(): path.relative_to(STAFF).as_posix()
-        for path in STAFF.rglob("*")
+        path.read_bytes(): path.relative_to(folder).as_posix()
+        for folder in (STAFF, *(home / STAFF.name for home in study_roots()[1:]))
+        for path in folder.rglob("*")
         if path.is_file()
         and path.stat().st_size >= MIN_LEAK
-        and not path.relative_to(STAFF).as_posix().startswith(tuple(allowed))
+        and not path.relative_to(folder).as_posix().startswith(tuple(allowed))
     }
     written = _written_answers()
-    here = re.compile(rf"(?<![\w.~-]){re.escape(os.fspath(COURSE.parent))}(?![\w.-])".encode())
+    homes = "|".join(re.escape(os.fspath(home)) for home in (COURSE.parent, *study_roots()[1:]))
+    here = re.compile(rf"(?<![\w.~-])(?:{homes})(?![\w.-])".encode())
     for file in files:
         if file.data in staff:
-            found.append(f"{file.name} is the staff's file {staff[file.data]}")
+            leaks.append(f"{file.name} is the staff's file {staff[file.data]}")
         if here.search(file.data):
-            found.append(f"{file.name} holds the path of this checkout")
-        text = squeezed(file.data.decode("utf-8", "replace").replace("\\n", "\n"), MARKS)
+            leaks.append(f"{file.name} contains the path of this checkout")
+        text = strip_separators(file.data.decode("utf-8", "replace").replace("\\n", "\n"), MARKS)
         if any(line in text for line in written):
-            found.append(f"{file.name} holds a model answer to a written question")
-    return list(dict.fromkeys(found))
+            leaks.append(f"{file.name} contains a model answer to a written question")
+    return list(dict.fromkeys(leaks))
+
+
+def _leaks_of_studies(files: Sequence[Member]) -> list[str]:
+    """Return the leaks of all studies, including the kit's own version of a study that a course
+    replaces.
+    """
+    leaks = [leak for name in studies() for leak in find_leaks(load_study(name), files)]
+    replaced = [name for name in studies() if load_study(name).home != COURSE.parent]
+    with use_studies():
+        for name in {*replaced} & {*studies()}:
+            leaks += find_leaks(load_study(name), files)
+    return leaks
 
 
 def _written_answers() -> set[str]:
-    """The lines of the model answers that are long enough to give them away."""
-    folders = {workspace.answers_folder(load_study(name)) for name in studies()}
+    """Return the lines of model answers that are long enough to give an answer away."""
+    folders = {load_study(name).staff_folder for name in studies()}
+    with use_studies():
+        folders |= {load_study(name).staff_folder for name in studies()}
+    pages = [folder / page for folder in folders for page in ("written.md", "oral.md")]
     lines = {
-        squeezed(line, MARKS)
-        for folder in folders
-        for path in folder.rglob("*.md")
+        strip_separators(line, MARKS)
+        for path in pages
+        if path.is_file()
         for line in path.read_text("utf-8").splitlines()
     }
     return {line for line in lines if len(line) >= MIN_LEAK}

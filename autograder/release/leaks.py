@@ -1,6 +1,6 @@
-"""Searches files for leaks: hidden positions, expected replies, solutions.
+"""Searches files for leaks: hidden positions, expected replies and solutions.
 
-Every release is searched, byte by byte; the doctor searches everything outside `autograder/`.
+Every release is searched byte by byte. The doctor searches all files outside `autograder/`.
 """
 
 import json
@@ -10,43 +10,51 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Protocol
 
+import common
 import course
 import sequence
 import tictactoe
-from autograder import verdicts, workspace
+from autograder import workspace
 from autograder.course_folder import CONFIG_FILE
+from autograder.studies import hidden_cases
 from autograder.workspace.strip import BEGIN, solutions
-from course.probes import Study, load_expected
-from course.probes.homes import homes
-from course.probes.question import texts_of
-from course.progress import NOTES
-from course.start import PAGE
+from course.checks import Study, load_expected
+from course.checks.question import texts_of
+from course.checks.study_paths import study_roots
+from course.lab.progress import RESULTS_FILE
+from course.lab.start_page import PAGE
 
 COURSE = Path(course.__file__).parent
-PUBLIC_PACKAGES = (tictactoe, sequence, course)  # what a student may be given beside the assignment
-MIN_LEAK = 40  # characters without white space from which a run of solution lines is an answer
-REPLIES = 4  # so many neighbouring replies, or all node counts of a check, are no coincidence
-CELLS = b"xo_"  # of which the boards of tic-tac-toe and its larger kin are written
-STAFF_OR_MADE = {"autograder", "build", "dist"}  # folders at the root that are not handed out
+PUBLIC_PACKAGES = (
+    common,
+    tictactoe,
+    sequence,
+    course,
+)  # packages that students may receive
+MIN_LEAK = 40  # minimum length, without white space, of solution lines that give an answer away
+MIN_REPLIES = 4  # consecutive replies that cannot be a coincidence
+CELLS = b"xo_"  # the characters of boards of tic-tac-toe and its variants
+NOT_PUBLIC = {"autograder", "build", "dist"}  # folders at the root: staff only, or generated
 
 
 class Readable(Protocol):
-    """What is searched for leaks: a `Path`, or the member of an archive."""
+    """A file that can be searched for leaks: a `Path` or the member of an archive."""
 
     @property
     def name(self) -> str:
-        """Its name in messages."""
+        """The name that is used in messages."""
 
     def read_bytes(self) -> bytes:
-        """Its contents."""
+        """Return the contents of the file."""
 
 
 def public_files() -> list[Path]:
-    """Everything that a student may be given: all outside `autograder/`, in every home of studies.
+    """Return all files that students may receive, which are those outside `autograder/` in every
+    study location.
 
-    Where only the packages are installed, the files of the public ones.
+    If only the packages are installed, these are the files of the public packages.
     """
-    root, others = COURSE.parent, homes()[1:]
+    root, others = COURSE.parent, study_roots()[1:]
     if (root / "pyproject.toml").is_file():
         roots = [root]
     else:
@@ -55,7 +63,7 @@ def public_files() -> list[Path]:
 
 
 def shipped(root: Path) -> Iterator[Path]:
-    """The files below `root` without what git ignores, environments and course folders."""
+    """Yield the files below `root`, without ignored files, environments and course folders."""
     for folder, folders, files in os.walk(root):
         here = Path(folder)
         folders[:] = sorted(
@@ -64,7 +72,7 @@ def shipped(root: Path) -> Iterator[Path]:
             if not (
                 name in (".git", ".hypothesis", ".ipynb_checkpoints")
                 or "cache" in name
-                or (here == root and name in STAFF_OR_MADE)
+                or (here == root and name in NOT_PUBLIC)
                 or (here / name / "pyvenv.cfg").exists()
                 or (here / name / CONFIG_FILE).exists()
             )
@@ -72,58 +80,70 @@ def shipped(root: Path) -> Iterator[Path]:
         yield from (
             here / name
             for name in sorted(files)
-            if name not in (".git", NOTES, PAGE) and (here / name).is_file()
+            if name not in (".git", RESULTS_FILE, PAGE) and (here / name).is_file()
         )
 
 
 def find_leaks(study: Study, files: Iterable[Readable], *, answers: bool = True) -> list[str]:
-    """The leaks of hidden positions, expected replies or solutions in `files`, in sentences.
+    """Return messages on hidden positions, expected replies and solutions of a study that occur in
+    `files`.
 
-    Without `answers`, for what is handed out after the deadline, solutions are none.
+    Without `answers`, for pages published after the deadline, solutions are not reported.
     """
-    hidden = verdicts.hidden_study(study.name)
-    public = {
-        text for check in study.checks.values() for case in check.cases for text in texts_of(case)
-    }
-    secret = {
-        text for check in hidden.checks.values() for case in check.cases for text in texts_of(case)
-    } - public
+    hidden = _hidden_positions(study)
     pieces = _answer_pieces(study) if answers else set()
     replies = _reply_pieces(study)
-    found = []
+    leaks = []
     for path in files:
         raw = path.read_bytes()
         text = raw.decode("utf-8", "replace").replace("\\n", "\n").replace('\\"', '"')
-        dense = squeezed(text)
-        found += [
-            f"{path.name} holds the hidden position {s}"
-            for s in sorted(secret)
-            if _holds(raw, s.encode())
+        leaks += [
+            f"{path.name} contains the hidden position {position}"
+            for position in hidden
+            if _holds(raw, position.encode())
         ]
-        if answers and re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # it ends its line
-            found.append(f"{path.name} holds a solution region")
-        if any(piece in dense for piece in pieces):
-            found.append(f"{path.name} holds lines of the answer")
+        if answers:
+            leaks += [f"{path.name} holds {leak}" for leak in _answer_leaks(text, pieces)]
         numbers = _numbers(text)
-        found += [
-            f"{path.name} holds expected replies to the hidden positions of {check}"
+        leaks += [
+            f"{path.name} contains expected replies to the hidden positions of {check}"
             for check, runs in replies.items()
             if any(run in numbers for run in runs)
         ]
-    return found
+    return leaks
+
+
+def _hidden_positions(study: Study) -> list[str]:
+    """Return the positions of hidden cases that are not public, in sorted order."""
+
+    def positions(of: Study) -> set[str]:
+        return {
+            text for check in of.checks.values() for case in check.cases for text in texts_of(case)
+        }
+
+    return sorted(positions(hidden_cases.hidden_study(study.name)) - positions(study))
+
+
+def _answer_leaks(text: str, pieces: Iterable[str]) -> Iterator[str]:
+    """Yield the parts of an answer that a text contains: marked regions and solution lines."""
+    if re.search(rf'{BEGIN}[ \t]*(?:["\r\n]|$)', text):  # only at the end of a line
+        yield "a solution region"
+    dense = strip_separators(text)
+    if any(piece in dense for piece in pieces):
+        yield "lines of the answer"
 
 
 def _holds(raw: bytes, position: bytes) -> bool:
-    """Whether a position stands in these bytes, and not as a piece of a larger game's board."""
+    """Whether these bytes contain the position and it is not part of a larger board."""
     if position not in raw or not set(position) <= set(CELLS):
         return position in raw
     return re.search(b"(?<![%b])%b(?![%b])" % (CELLS, re.escape(position), CELLS), raw) is not None
 
 
-def squeezed(text: str, without: str = '",') -> str:
-    """A text without white space and some other characters: much quicker than `re.sub`.
+def strip_separators(text: str, without: str = '",') -> str:
+    """Remove white space and some other characters. This is much faster than `re.sub`.
 
-    A notebook keeps each line as a quoted string, with commas between them.
+    A notebook stores each line as a quoted string, separated by commas.
     """
     for character in without:
         text = text.replace(character, "")
@@ -131,10 +151,10 @@ def squeezed(text: str, without: str = '",') -> str:
 
 
 def _answer_pieces(study: Study) -> set[str]:
-    """Every run of two or three neighbouring solution lines that is long enough to give it away."""
+    """Return all runs of two or three consecutive solution lines that would give the answer away."""
     pieces = set()
     for region in solutions(workspace.answer_path(study).read_text("utf-8")):
-        lines = [squeezed(line) for line in region.splitlines()]
+        lines = [strip_separators(line) for line in region.splitlines()]
         for size in (2, 3):
             pieces |= {"".join(lines[i : i + size]) for i in range(len(lines) - size + 1)}
         pieces.add("".join(lines))
@@ -142,21 +162,22 @@ def _answer_pieces(study: Study) -> set[str]:
 
 
 def _reply_pieces(study: Study) -> dict[str, list[str]]:
-    """By check, the numbers of neighbouring expected replies and of all node counts, in a row.
+    """Return, for each check, the numbers in runs of consecutive expected replies, and all node
+    counts.
 
-    Only numbers, so that it makes no difference how they are written down.
+    Only numbers are compared, so that the format makes no difference.
     """
-    hidden = verdicts.hidden_study(study.name)
-    expected, _ = load_expected(verdicts.expected_file(study), hidden.checks.values())
+    hidden = hidden_cases.hidden_study(study.name)
+    expected, _ = load_expected(hidden_cases.expected_file(study), hidden.checks.values())
     pieces = {}
     for check, replies in expected.items():
-        runs = [replies[i : i + REPLIES] for i in range(max(1, len(replies) - REPLIES + 1))]
+        runs = [replies[i : i + MIN_REPLIES] for i in range(max(1, len(replies) - MIN_REPLIES + 1))]
         runs.append([reply["nodes"] for reply in replies if "nodes" in reply])
         numbers = [_numbers(json.dumps(run)) for run in runs]
-        pieces[check] = [run for run in numbers if len(run.split()) >= REPLIES]
+        pieces[check] = [run for run in numbers if len(run.split()) >= MIN_REPLIES]
     return pieces
 
 
 def _numbers(text: str) -> str:
-    """The numbers in a text, with a blank before and after each."""
+    """Return the numbers in a text, with a space before and after each number."""
     return f" {' '.join(re.findall(r'-?[0-9]+(?:[.][0-9]+)?', text))} "

@@ -1,9 +1,10 @@
-"""Makes notebooks from percent text: stable cell ids, no outputs, and nbgrader's metadata.
+"""Builds notebooks from percent text, with stable cell ids, no outputs, and nbgrader's metadata.
 
-A code cell that is nothing but `check("study3.type_a")` becomes a graded cell, a markdown cell with
-`answer="why-ten"` a written answer that people mark. Their points come from the study's table. The
-metadata includes the checksums and the protection of graded cells that nbgrader's *generate* adds,
-so the course, the kit, the live site and every release hold the same bytes.
+A code cell that contains only `check("study3.type_a")` becomes a graded cell, and a markdown cell
+with `answer="why-ten"` becomes a manually graded answer. The points are read from the study's
+table. The source of a code cell with the tag `hide-input` is folded, so students see its output and
+can open the code. The metadata includes the checksums and the cell protection that nbgrader's
+*generate* adds, so the course, the kit, the live site and every release contain the same bytes.
 """
 
 import hashlib
@@ -15,27 +16,34 @@ import jupytext
 import nbformat
 from nbformat import NotebookNode
 
-from autograder.errors import Refused
-from course.probes import Study, UnknownCheck, load_check, load_study
+from autograder.errors import UserError
+from course.checks import Study, UnknownCheck, load_check, load_study
 
 CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\((["'])([a-z0-9_.]+)\1\)""")
+FOLDED_TAG = "hide-input"  # for code that is not worth reading, such as plotting code
+NOTEBOOK_NAME = re.compile(r"^(\d\d)([a-z]?)_")  # how the name of a notebook begins: "09_", "10b_"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
-class NotebookError(Refused):
+class NotebookError(UserError):
     """The text of a notebook does not match the study's table."""
 
 
 def check_id(cell: NotebookNode) -> str | None:
-    """The id of the check that a cell runs, or None for any other cell."""
-    found = CHECK_CALL.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
-    return found.group(2) if found else None
+    """Return the id of the check that a cell runs, or None for any other cell."""
+    match = CHECK_CALL.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
+    return match[2] if match else None
+
+
+def is_folded(cell: NotebookNode) -> bool:
+    """Whether the source of a code cell is hidden until the reader opens it."""
+    return cell.cell_type == "code" and FOLDED_TAG in cell.metadata.get("tags", ())
 
 
 def build_notebook(text: str, name: str, study: Study) -> str:
-    """The notebook `name` (without its ending) as the text of an .ipynb file.
+    """Return the notebook `name` (without its extension) as the text of an .ipynb file.
 
-    Raises `NotebookError` for a check or an answer that the study's table does not have.
+    Raises `NotebookError` for a check or an answer that is missing from the study's table.
     """
     notebook = jupytext.reads(text, fmt="py:percent")
     seen: set[str] = set()
@@ -50,8 +58,11 @@ def build_notebook(text: str, name: str, study: Study) -> str:
 
 
 def _protect(notebook: NotebookNode) -> None:
-    """Add what nbgrader's *generate* adds: graded cells cannot be deleted, checks cannot be edited,
-    and a checksum shows whether a question has been answered."""
+    """Add the same protection as nbgrader's *generate*.
+
+    Graded cells cannot be deleted, checks cannot be edited, and a checksum shows whether a question
+    has been answered.
+    """
     from nbgrader.preprocessors import ComputeChecksums, LockCells  # slow to import
 
     for step in (LockCells(), ComputeChecksums()):
@@ -59,7 +70,7 @@ def _protect(notebook: NotebookNode) -> None:
 
 
 def unprotect(notebook: NotebookNode) -> None:
-    """Remove from graded cells what `build_notebook` and nbgrader's *generate* add."""
+    """Remove the protection that `build_notebook` and nbgrader's *generate* add to graded cells."""
     for cell in notebook.cells:
         if marked := cell.metadata.get("nbgrader"):
             for added in ("deletable", "editable"):
@@ -68,7 +79,7 @@ def unprotect(notebook: NotebookNode) -> None:
                 marked.pop(added, None)
 
 
-def complain_about_graded_cells(notebooks: Iterable[NotebookNode], study: Study) -> None:
+def require_graded_cells(notebooks: Iterable[NotebookNode], study: Study) -> None:
     """Raise `NotebookError` unless each check and written answer of the study occurs once."""
     ids = [
         cell.metadata.nbgrader.grade_id
@@ -86,43 +97,54 @@ def complain_about_graded_cells(notebooks: Iterable[NotebookNode], study: Study)
             )
 
 
-def complain_about_unknown_checks(notebook: NotebookNode, path: Path) -> None:
-    """Raise `NotebookError` where a graded cell asks for a check that nobody can pass.
+def require_known_checks(notebook: NotebookNode, path: Path) -> None:
+    """Raise `NotebookError` for a graded cell whose check cannot be passed.
 
-    That is one that does not exist, or one of a module that does not lie beside the notebook.
+    Either the check does not exist, or its module is not next to the notebook.
     """
     for cell in notebook.cells:
-        asked, marked = check_id(cell), cell.metadata.get("nbgrader", {})
-        if asked is None or not marked.get("grade") or marked.get("solution"):
+        name, marked = check_id(cell), cell.metadata.get("nbgrader", {})
+        if name is None or not marked.get("grade") or marked.get("solution"):
             continue
-        where = f"{path.name}: the cell {marked.get('grade_id')!r} asks for {asked}, "
+        where = f"{path.name}: the cell {marked.get('grade_id')!r} runs {name}, "
         try:
-            check = load_check(asked)
+            check = load_check(name)
         except UnknownCheck as error:
             raise NotebookError(f"{where}but {error}") from None
-        if check.id != asked:
+        if check.id != name:
             raise NotebookError(f"{where}but the check is called {check.id}")
         module = load_study(check.study).module
         if not (path.parent / module).is_file():
-            raise NotebookError(f"{where}but there is no {module} beside the notebook")
+            raise NotebookError(f"{where}but there is no {module} next to the notebook")
 
 
 def answer_id(written: str) -> str:
-    """The nbgrader id of the cell of a written answer."""
+    """Return the nbgrader id of the cell of a written answer."""
     return f"answer-{written}"
 
 
 def notebook_texts(folder: Path) -> list[Path]:
-    """The percent texts of a study's notebooks, in order."""
-    return sorted(folder.glob("[0-9][0-9]_*.py"))
+    """Return the percent texts of a study's notebooks, in order."""
+    return sorted(path for path in folder.glob("*.py") if NOTEBOOK_NAME.match(path.name))
+
+
+def notebook_number(name: str) -> str:
+    """Return the number by which texts refer to a notebook: "9" for "09_sequence", "10b" for
+    "10b_two".
+
+    A letter marks the second part of a notebook, so that no later notebook is renumbered. The
+    result is "" for a name without a number.
+    """
+    match = NOTEBOOK_NAME.match(name)
+    return f"{int(match[1])}{match[2]}" if match else ""
 
 
 def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
-    asked = check_id(cell)
-    if asked is not None:
-        check = {c.id: c for c in study.checks.values()}.get(asked)
+    check_name = check_id(cell)
+    if check_name is not None:
+        check = {c.id: c for c in study.checks.values()}.get(check_name)
         if check is None:
-            raise NotebookError(f"{name}: {study.name}.toml has no check {asked}")
+            raise NotebookError(f"{name}: {study.name}.toml has no check {check_name}")
         points = 0 if check.extra_credit else check.max_points
         return {"nbgrader": _graded(check.grade_id, points, solution=False)}
     if "answer" in cell.metadata:
@@ -132,7 +154,8 @@ def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
         if written not in study.written:
             raise NotebookError(f"{name}: {study.name}.toml has no points for the answer {written}")
         return {"nbgrader": _graded(answer_id(written), study.written[written], solution=True)}
-    return {name: cell.metadata[name] for name in ("tags", "nbgrader") if name in cell.metadata}
+    kept = {name: cell.metadata[name] for name in ("tags", "nbgrader") if name in cell.metadata}
+    return kept | ({"jupyter": {"source_hidden": True}} if is_folded(cell) else {})
 
 
 def _graded(grade_id: str, points: float, *, solution: bool) -> dict:
@@ -148,7 +171,9 @@ def _graded(grade_id: str, points: float, *, solution: bool) -> dict:
 
 
 def _cell_id(cell: NotebookNode, name: str, seen: set[str]) -> str:
-    """An id from the cell's own text, so that editing one cell changes no other cell's id."""
+    """Return an id that is derived from the cell's text, so that editing a cell does not change the
+    ids of others.
+    """
     number = 0
     while True:
         text = f"{name}\n{cell.cell_type}\n{cell.source}\n{number}"

@@ -1,4 +1,4 @@
-"""The first of nbgrader's steps when an assignment is generated."""
+"""Defines the first step that nbgrader runs when an assignment is generated."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from autograder.release.gradable import check
 
 
 class RefuseUngradable(NbGraderPreprocessor):
-    """Refuses names of assignments and notebooks that cannot be graded later."""
+    """Rejects assignment names and notebooks that could not be graded later."""
 
     def preprocess(self, nb, resources):
-        """Leave the notebook unchanged, or raise `Refused`."""
+        """Leave the notebook unchanged, or raise `UserError`."""
         place, name = Path(resources["metadata"]["path"]), resources["metadata"]["name"]
         check(resources["nbgrader"]["assignment"], nb, place / f"{name}.ipynb", self.log)
         return nb, resources

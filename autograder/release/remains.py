@@ -1,7 +1,7 @@
-"""Removes from student versions what nbgrader's own steps leave of solutions.
+"""Removes parts of solutions that nbgrader's own steps leave in student versions.
 
-nbgrader clears the text of a solution. It leaves the pictures attached to it, keys in the metadata
-in which other programs store answers or comments, and files next to the notebook.
+nbgrader clears the text of a solution, but not its attached pictures, the metadata in which other
+programs store answers or comments, or files next to the notebook.
 """
 
 import html
@@ -71,15 +71,17 @@ NOTEBOOK_KEYS = frozenset(
         "nbgrader",
     )
 )
-TELLING = re.compile(r"solution|answer|solved|comment|mark.?scheme|l(ö|oe)sung|musterl", re.I)
+SUSPICIOUS_NAME = re.compile(
+    r"solution|answer|solved|comment|mark.?scheme|l(ö|oe)sung|musterl", re.I
+)
 DEFINITION = re.compile(r"^ {0,3}\[([^\]]+)\]:[ \t]*<?((?:attachment|data):\S*).*\n?", re.M)
-TEXTS = (".py", ".md", ".txt", ".rst", ".html", ".yml", ".yaml", ".toml")
-LARGEST = 1_000_000  # bytes of a side file that is read as text
+TEXT_SUFFIXES = (".py", ".md", ".txt", ".rst", ".html", ".yml", ".yaml", ".toml")
+MAX_TEXT_BYTES = 1_000_000  # size of the largest file that is read as text
 MARKER = "BEGIN SOLUTION"
 
 
 class ClearRemains(NbGraderPreprocessor):
-    """Removes attachments that a cell no longer shows, and metadata in which answers may be."""
+    """Removes unused attachments, and metadata that may contain answers."""
 
     def preprocess(self, nb, resources):
         """Clear a notebook whose solutions have been cleared; report each removal in the log."""
@@ -90,10 +92,10 @@ class ClearRemains(NbGraderPreprocessor):
 
 
 class RemoveSolutionFiles(NbGraderPreprocessor):
-    """Removes files from a release that only belong to the solution; in source/ they stay."""
+    """Removes the files that only the solution uses from a release; source/ is not changed."""
 
     def preprocess(self, nb, resources):
-        """Look at the files after an assignment's last notebook.
+        """Check the files after the assignment's last notebook.
 
         Raises `NotebookError` for a Python file with marked solutions, which nbgrader copies.
         """
@@ -115,8 +117,8 @@ class RemoveSolutionFiles(NbGraderPreprocessor):
                 )
                 self.log.error("%s", error)
                 raise error
-        written, kept = self._texts(source)
-        for path in solution_files(files, written, kept):
+        written, released_text = self._texts(source)
+        for path in solution_files(files, written, released_text):
             path.unlink()
             self.log.warning(
                 "%s is not part of the student version, because only the solution uses it. "
@@ -128,7 +130,7 @@ class RemoveSolutionFiles(NbGraderPreprocessor):
         return nb, resources
 
     def _texts(self, source: Path) -> tuple[str, str]:
-        """The text of an assignment's notebooks, as written and as students get it."""
+        """Return the text of an assignment's notebooks, in the source and in the student version."""
         steps = [
             step(parent=self.parent) for step in (ClearSolutions, ClearHiddenTests, ClearMarkScheme)
         ]
@@ -145,39 +147,49 @@ class RemoveSolutionFiles(NbGraderPreprocessor):
 
 
 def clear_remains(nb: NotebookNode) -> Iterator[str]:
-    """Clear a notebook in place; yields what was removed, in words."""
+    """Clear a notebook in place; yield a description of each removed part."""
     for key in sorted(nb.metadata.keys() - NOTEBOOK_KEYS):
         del nb.metadata[key]
         yield f"the notebook's metadata {key!r}"
     for cell in nb.cells:
         place = f"the cell {_name(cell)!r}"
-        marked = is_solution(cell) or is_grade(cell) or is_task(cell)
-        for key in [
-            key for key in cell.metadata if key not in CELL_KEYS and (marked or TELLING.search(key))
-        ]:
-            del cell.metadata[key]
-            yield f"the metadata {key!r} of {place}"
-        own = cell.metadata.get("nbgrader", {})
-        for key in sorted(own.keys() - NBGRADER_KEYS):
-            del own[key]
-            yield f"the nbgrader metadata {key!r} of {place}"
+        yield from _clear_metadata(cell, place)
         if is_solution(cell) and cell.cell_type != "code":
             cell.source = _without_unused_definitions(cell.source)
-        for name in _unused_attachments(cell):
-            del cell.attachments[name]
-            yield f"the attachment {name!r} of {place}, which its text no longer shows"
-        if "attachments" in cell and not cell.attachments:
-            del cell["attachments"]
+        yield from _clear_attachments(cell, place)
+
+
+def _clear_metadata(cell: NotebookNode, place: str) -> Iterator[str]:
+    is_marked = is_solution(cell) or is_grade(cell) or is_task(cell)
+    for key in list(cell.metadata):
+        if key not in CELL_KEYS and (is_marked or SUSPICIOUS_NAME.search(key)):
+            del cell.metadata[key]
+            yield f"the metadata {key!r} of {place}"
+    nbgrader = cell.metadata.get("nbgrader", {})
+    for key in sorted(nbgrader.keys() - NBGRADER_KEYS):
+        del nbgrader[key]
+        yield f"the nbgrader metadata {key!r} of {place}"
+
+
+def _clear_attachments(cell: NotebookNode, place: str) -> Iterator[str]:
+    for name in _unused_attachments(cell):
+        del cell.attachments[name]
+        yield f"the attachment {name!r} of {place}, which its text no longer shows"
+    if "attachments" in cell and not cell.attachments:
+        del cell["attachments"]
 
 
 def solution_files(files: Iterable[Path], written: str, kept: str) -> list[Path]:
-    """The files that only solutions use: by the text of the notebooks as `written`, and as `kept`
-    for students."""
+    """Return the files that only solutions use, judged by the text of the notebooks.
+
+    `written` is the source text, and `kept` is the text of the student version.
+    """
     files = list(files)
     suspects = [
         path
         for path in files
-        if not _mentions(kept, path) and (TELLING.search(path.stem) or _mentions(written, path))
+        if not _mentions(kept, path)
+        and (SUSPICIOUS_NAME.search(path.stem) or _mentions(written, path))
     ]
     others = [path for path in files if path not in suspects]
     while used := [
@@ -194,7 +206,7 @@ def _mentions(text: str, path: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    if path.suffix not in TEXTS or path.stat().st_size > LARGEST:
+    if path.suffix not in TEXT_SUFFIXES or path.stat().st_size > MAX_TEXT_BYTES:
         return ""
     return path.read_text("utf-8", "replace")
 
@@ -204,9 +216,9 @@ def _name(cell: Mapping[str, Any]) -> str:
 
 
 def _without_unused_definitions(text: str) -> str:
-    """A Markdown text without definitions of pictures, `[tree]: data:...`, that it does not use."""
+    """Remove unused definitions of pictures, such as `[tree]: data:...`, from Markdown text."""
     rest = DEFINITION.sub("", text).lower()
-    return DEFINITION.sub(lambda found: found[0] if f"[{found[1].lower()}]" in rest else "", text)
+    return DEFINITION.sub(lambda match: match[0] if f"[{match[1].lower()}]" in rest else "", text)
 
 
 def _unused_attachments(cell: NotebookNode) -> list[str]:

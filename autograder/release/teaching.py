@@ -1,102 +1,104 @@
-"""Derives what instructors' pages in `docs/teaching/` say of a study's points, hours and slips.
+"""Generates the points, hours and mistakes on each study's `teaching.md`, and the overview.
 
-People write the pages; between two marks stands what follows from the study's tables, notebooks,
-answer and mutants. `build` renews it, so that no page is out of date after an edit or renumbering.
+The pages are written by hand, except the part between two markers, which is generated from the
+study's tables, notebooks, answer and mutants. `build` updates it after edits and renumbering.
 """
 
 import math
-import re
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import jupytext
 
-from autograder.errors import Refused
-from autograder.mutants import Mutant, load_mutants
-from autograder.release.notebooks import notebook_texts
+from autograder.errors import UserError
+from autograder.release.notebooks import NOTEBOOK_NAME, notebook_texts
+from autograder.studies.mutants import Mutant, load_mutants
 from autograder.workspace import answer_path
 from autograder.workspace.strip import solutions
-from course.probes import Study, load_study, studies
-from course.probes.questions import MATCHES
+from course.checks import Study, load_study, studies
+from course.checks.questions import MATCHES
 
 BEGIN, END = "<!-- derived by `autograder build`: begin -->", "<!-- derived: end -->"
 PLACE = Path("docs", "teaching")
-WORDS_A_MINUTE = 100  # of a notebook's text: technical prose, read once, its cells run
-MINUTES_A_LINE = 5  # of the reference's solution: to think, write, run the check and mend
-MINUTES_A_QUESTION = 25  # to try something, think, and write ten lines
-QUICK, SLOW = 0.75, 1.5  # the quick and the slow student, as multiples of that
-SHOWN = 3  # slips of a check on a page: those that cost most
+WORDS_PER_MINUTE = 100  # for technical text that is read once while running the cells
+# Minutes per line of the reference solution: to think, write, run the check and fix mistakes.
+MINUTES_PER_LINE = 5
+MINUTES_PER_QUESTION = 25  # to experiment, think and write ten lines
+FAST_FACTOR, SLOW_FACTOR = 0.75, 1.5  # factors for fast and slow students
+MAX_LISTED = 3  # mistakes per check on a page, the most expensive first
 
 
-class TeachingError(Refused):
-    """A page has no place for what is derived."""
+class TeachingError(UserError):
+    """A page has no markers for the generated part."""
 
 
 def short_name(study: Study) -> str:
-    """What a study is called without its number: "type_a" of "study3_type_a"."""
+    """Return the name of a study without its number: "type_a" for "study3_type_a"."""
     return study.assignment.partition("_")[2]
 
 
 def page_of(study: Study) -> Path:
-    """The page for those who teach a study."""
-    return study.home / PLACE / f"{short_name(study)}.md"
+    """Return the path of a study's page for instructors."""
+    return study.staff_folder / "teaching.md"
 
 
 def teaching_pages(study: Study) -> Iterator[tuple[Path, str]]:
-    """Path and text of a study's page, if it has one: an instructor's own study need not."""
+    """Yield the path and text of a study's page, if it has one; an instructor's own study may have
+    none.
+    """
     path = page_of(study)
     if path.is_file():
         yield path, filled(path, facts(study))
 
 
 def overview(home: Path) -> Iterator[tuple[Path, str]]:
-    """Path and text of the folder's first page, with a line for each study that has a page."""
+    """Yield the path and text of the overview, with one row for each study that has a page."""
     path = home / PLACE / "README.md"
     if path.is_file():
-        wanted = [study for study in map(load_study, studies()) if page_of(study).is_file()]
+        listed = [study for study in map(load_study, studies()) if page_of(study).is_file()]
         yield (
             path,
             filled(
                 path,
                 [
-                    "| study | notebooks | points by checks | in words | extra credit "
-                    "| hours, estimated |",
+                    "| study | notebooks | points for checks | for written answers | extra credit "
+                    "| estimated hours |",
                     "|-|-|-|-|-|-|",
-                    *map(_row, wanted),
+                    *map(_row, listed),
                 ],
             ),
         )
 
 
 def filled(path: Path, lines: Iterable[str]) -> str:
-    """The text of a page with these lines between its marks; raises `TeachingError`."""
+    """Return the text of a page with these lines between its markers; raises `TeachingError`."""
     text = path.read_text("utf-8")
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise TeachingError(f"{path}: there must be a line {BEGIN} and after it a line {END}")
+        raise TeachingError(f"{path}: there must be a line {BEGIN} and a line {END} after it")
     return "\n".join([f"{before}{BEGIN}", *lines, f"{END}{after}"])
 
 
 def hours(study: Study) -> tuple[int, int]:
-    """How many hours a study takes, by an estimate: a quick and a slow student, whole hours.
+    """Return the estimated time for a study in whole hours, for a fast and a slow student.
 
-    Without the code, where an agent of the student's own is played against others: as long as one
-    likes.
+    If students write their own agent, the time for its code is not included.
     """
-    minutes = words(study) / WORDS_A_MINUTE + len(study.written) * MINUTES_A_QUESTION
+    minutes = words(study) / WORDS_PER_MINUTE + len(study.written) * MINUTES_PER_QUESTION
     if not is_open(study):
-        minutes += lines_to_write(study) * MINUTES_A_LINE
-    return math.floor(minutes * QUICK / 60) or 1, math.ceil(minutes * SLOW / 60)
+        minutes += lines_to_write(study) * MINUTES_PER_LINE
+    return math.floor(minutes * FAST_FACTOR / 60) or 1, math.ceil(minutes * SLOW_FACTOR / 60)
 
 
 def is_open(study: Study) -> bool:
-    """Whether a study asks for an agent of the student's own, marked by games."""
+    """Whether students write their own agent, which is marked by games."""
     return all(check.ask in MATCHES for check in study.checks.values())
 
 
 def words(study: Study) -> int:
-    """The words in the texts of a study's notebooks, code left out."""
+    """Return the number of words in the text cells of a study's notebooks."""
     return sum(
         len(cell.source.split())
         for path in notebook_texts(study.folder)
@@ -106,7 +108,9 @@ def words(study: Study) -> int:
 
 
 def lines_to_write(study: Study) -> int:
-    """The lines of the reference that students write, without blank ones and comments."""
+    """Return the number of the reference's lines that students write, without blank lines and
+    comments.
+    """
     return sum(
         bool(line.strip()) and not line.strip().startswith("#")
         for region in solutions(answer_path(study).read_text("utf-8"))
@@ -115,18 +119,29 @@ def lines_to_write(study: Study) -> int:
 
 
 def facts(study: Study) -> Iterator[str]:
-    """What follows from a study's files, as lines of Markdown."""
-    found = load_mutants(study.name)
-    filled_in = _and(f"*{name}*" for name in _notebooks(study))
+    """Yield the generated part of a study's page, as lines of Markdown."""
+    mutants = load_mutants(study.name)
+    notebooks = _and(f"*{name}*" for name in _notebooks(study))
     yield (
         f"**{study.title}.** {study.max_points:g} points, {_hours(study)} (estimated), "
-        f"{_size(study)}. Notebooks: {filled_in}. Students fill `{study.module}`."
+        f"{_size(study)}. Notebooks: {notebooks}. Students complete `{study.module}`."
     )
     yield ""
-    yield "| check | points | known slips | a slip here also costs marks in |"
+    yield from _check_table(study, mutants)
+    yield ""
+    yield f"Written questions: {', '.join(f'{name} ({n:g})' for name, n in study.written.items())}."
+    if mutants:
+        yield from _common_mistakes(study, mutants)
+
+
+def _check_table(study: Study, mutants: Sequence[Mutant]) -> Iterator[str]:
+    """Yield the table of checks with their points, their known mistakes, and other checks that
+    these affect.
+    """
+    yield "| check | points | known mistakes | these also cost marks in |"
     yield "|-|-|-|-|"
     for check in study.checks.values():
-        own = slips_of(study, check.name, found)
+        own = mutants_of_check(study, check.name, mutants)
         others = [
             name
             for name in study.checks
@@ -135,36 +150,40 @@ def facts(study: Study) -> Iterator[str]:
         extra = ", extra credit" if check.extra_credit else ""
         yield (
             f"| {check.name} | {check.max_points:g}{extra} | {len(own)} | "
-            f"{', '.join(others) or 'no other'} |"
+            f"{', '.join(others) or 'no other check'} |"
         )
+
+
+def _common_mistakes(study: Study, mutants: Sequence[Mutant]) -> Iterator[str]:
+    """Yield the section on mistakes, which lists the most expensive ones of each check."""
     yield ""
-    yield f"Written questions: {', '.join(f'{name} ({n:g})' for name, n in study.written.items())}."
-    if not found:
-        return
-    yield ""
-    yield "### What students get wrong"
+    yield "### Common mistakes"
     yield ""
     yield (
-        f"The kit knows {len(found)} slips and what each of them replies. These cost most, at "
-        f"most {SHOWN} a check; all stand in `autograder/mutants/{study.name}.toml`. The points "
-        "are those of all checks that go wrong; marking what is right given an earlier slip "
-        "gives some of them back. How often a slip is made is not known here: the report of "
-        "your class counts it."
+        f"The kit has a mutant, an implementation with one mistake, for each of {len(mutants)} "
+        "known mistakes, and recognises a mistake by the replies of its mutant. The list below "
+        f"has up to {MAX_LISTED} mistakes per check, the most expensive first; "
+        "[mutants.toml](mutants.toml) lists every mistake. The points are the total of all checks "
+        "that a mistake affects. Some of these points are regained, because an answer that is "
+        "correct given an earlier mistake is marked as correct. The report of your class shows "
+        "how many students made each mistake."
     )
     for check in study.checks.values():
-        own = sorted(slips_of(study, check.name, found), key=lambda m: -cost(study, m))
+        own = sorted(mutants_of_check(study, check.name, mutants), key=lambda m: -cost(study, m))
         if own:
             yield ""
             yield f"**{check.name}**"
             yield ""
             yield from (
                 f"* {mutant.sentence} (up to {_points(cost(study, mutant))})"
-                for mutant in own[:SHOWN]
+                for mutant in own[:MAX_LISTED]
             )
 
 
-def slips_of(study: Study, check: str, mutants: Sequence[Mutant]) -> list[Mutant]:
-    """The mutants whose first check to lose marks is this one: that is where the slip was made."""
+def mutants_of_check(study: Study, check: str, mutants: Sequence[Mutant]) -> list[Mutant]:
+    """Return the mutants that first lose marks in this check, because that is where the mistake was
+    made.
+    """
     return [
         mutant
         for mutant in mutants
@@ -173,7 +192,7 @@ def slips_of(study: Study, check: str, mutants: Sequence[Mutant]) -> list[Mutant
 
 
 def cost(study: Study, mutant: Mutant) -> float:
-    """The points of all that a mutant gets wrong, before errors are carried forward."""
+    """Return the points that a mutant loses, before errors are carried forward."""
     return sum(
         study.checks[check].points[aspect]
         for check, aspects in mutant.loses.items()
@@ -185,7 +204,7 @@ def _row(study: Study) -> str:
     checks = sum(c.max_points for c in study.checks.values() if not c.extra_credit)
     extra = sum(c.max_points for c in study.checks.values() if c.extra_credit)
     cells = (
-        f"[{study.title}]({page_of(study).name})",
+        f"[{study.title}]({os.path.relpath(page_of(study), study.home / PLACE)})",
         _and(_notebooks(study)),
         f"{checks:g}",
         f"{sum(study.written.values()):g}",
@@ -197,16 +216,16 @@ def _row(study: Study) -> str:
 
 def _hours(study: Study) -> str:
     low, high = hours(study)
-    return f"{low} to {high} hours" + (", and the agent" if is_open(study) else "")
+    return f"{low} to {high} hours" + (" plus the agent" if is_open(study) else "")
 
 
 def _size(study: Study) -> str:
-    read = f"about {round(words(study), -2):,} words to read"  # no news at every edit
-    return read if is_open(study) else f"{read} and {lines_to_write(study)} lines to write"
+    reading = f"about {round(words(study), -2):,} words to read"  # stable under small edits
+    return reading if is_open(study) else f"{reading} and {lines_to_write(study)} lines to write"
 
 
 def _notebooks(study: Study) -> list[str]:
-    return [re.sub(r"^\d+_", "", path.stem) for path in notebook_texts(study.folder)]
+    return [NOTEBOOK_NAME.sub("", path.stem) for path in notebook_texts(study.folder)]
 
 
 def _points(number: float) -> str:

@@ -1,5 +1,6 @@
-"""Runs submissions in a sandbox: a warm parent process, and a fork for every check and notebook.
+"""Runs submissions in a sandbox, which consists of a parent process and a fork of it for every
+check and notebook.
 
-`inside/` is our only code in the sandbox besides the public packages, and imports nothing else of
-ours. The rest may import the public packages only.
+`inside/` and the public packages are the only code of the kit in the sandbox, and `inside/` imports
+nothing else from the kit. May import only the public packages.
 """

@@ -1,4 +1,4 @@
-"""Starts the warm parent behind bubblewrap, in the strongest way that this machine allows."""
+"""Starts the parent process of jobs in bubblewrap, with the strongest isolation available here."""
 
 import contextlib
 import json
@@ -8,19 +8,21 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import common
 import course
 import sequence
 import tictactoe
-from course.probes.homes import VARIABLE, homes
+from course.checks.study_paths import VARIABLE, study_roots
 
 HERE = Path(__file__).parent
-AUTOGRADER = HERE.parent  # never to be seen inside
-PACKAGES = (tictactoe, sequence, course)
-KIT = Path("/kit")  # inside
-# Of the system only what programs are made of: /usr/local/share alone has nbgrader's exchange.
+AUTOGRADER = HERE.parent  # this folder is never visible inside
+PACKAGES = (common, tictactoe, sequence, course)
+KIT = Path("/kit")  # the folder of the kit inside
+# Only the parts of the system that programs need. /usr/local/share is excluded, because it contains
+# nbgrader's exchange.
 SYSTEM = (
     "/bin",
     "/sbin",
@@ -50,11 +52,11 @@ SYSTEM = (
     "/etc/localtime",
     "/etc/ssl/certs",
 )
-SHARED = (Path("/"), Path("/usr"), Path("/usr/local"))  # where Python may stand beside all else
+SHARED_PREFIXES = (Path("/"), Path("/usr"), Path("/usr/local"))  # these contain more than Python
 DEVICES = ("null", "full", "random", "urandom")  # zero can be mapped as uncounted memory
 NAMESPACES = ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts")
-# Root gives up what it does not need to make a child nobody, and to end it; a user is root only of
-# a namespace.
+# Root keeps only the capabilities that it needs to change the user of a child and to kill it. A user
+# has capabilities only in a namespace.
 AS_ROOT = (
     "--cap-drop",
     "ALL",
@@ -77,23 +79,27 @@ AS_USER = (
     "--cap-add",
     "CAP_SETPCAP",
 )
-FIRST_UID = 2_000_000_000  # where no user is; one for each warm parent, so that counts are apart
-PARENTS = 500  # that one process may have: the highest number of a process is 4 million
-START_SECONDS = 300  # that a busy machine may need; an idle one needs two or three
+FIRST_UID = (
+    2_000_000_000  # above all users; each parent has its own, so processes are counted separately
+)
+PARENTS = 500  # maximum for one process: process ids are below 4 million
+START_SECONDS = 300  # for a busy machine; an idle one needs two or three
 
 
 class CannotIsolate(RuntimeError):
-    """Submissions cannot be run safely here; the message has the reason and the remedy."""
+    """Submissions cannot be run safely on this machine; the message gives the reason and a remedy."""
 
 
 def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]:
-    """Start a warm parent; returns its process and the socket to it, ready for jobs.
+    """Start a parent; return its process and a socket to it once it is ready for jobs.
 
-    `hidden`: folders that must not be visible inside, even if they lie in the environment's.
+    The folders `hidden` are not visible inside, even if the Python environment contains them.
     Raises `CannotIsolate`.
     """
     if sys.platform != "linux":
-        raise CannotIsolate(_sentence(f"there is no sandbox for {sys.platform}", "grade on Linux"))
+        raise CannotIsolate(
+            _isolation_message(f"there is no sandbox for {sys.platform}", "grade on Linux")
+        )
     reasons = []
     for rights in ([AS_ROOT] if os.geteuid() == 0 else []) + [AS_USER]:
         try:
@@ -101,7 +107,7 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
         except OSError as error:
             reasons.append(str(error))
     raise CannotIsolate(
-        _sentence(
+        _isolation_message(
             "; ".join(reasons),
             "allow unprivileged user namespaces (sysctl "
             "kernel.unprivileged_userns_clone=1, or kernel.apparmor_restrict_unprivileged_userns=0 on "
@@ -111,34 +117,41 @@ def start(hidden: Iterable[Path] = ()) -> tuple[subprocess.Popen, socket.socket]
 
 
 @contextlib.contextmanager
-def door(hidden: Iterable[Path] = ()) -> Iterator[Path | None]:
-    """Begin to start a warm parent that forks another one for each that `knock`s within the block.
+def fork_server(hidden: Iterable[Path] = ()) -> Iterator[Path | None]:
+    """Start a process that forks a parent for each `request_fork` within the block.
 
-    What is forked has run nothing of anybody, as if it had been started anew. Yields the path to
-    knock at, at once; None where there can be none: then each starts its own.
+    The forked parents have run no jobs, just like newly started ones. Immediately yields the path
+    of the socket for requests. If a fork server is not possible, it yields None, and each `Sandbox`
+    starts its own parent.
     """
     if sys.platform != "linux":
         yield None
         return
     rights = AS_ROOT if os.geteuid() == 0 else AS_USER
-    with tempfile.TemporaryDirectory(prefix="door-") as folder, contextlib.ExitStack() as opened:
-        path = Path(folder) / "door"
-        ours, theirs = _pair()
+    with (
+        tempfile.TemporaryDirectory(prefix="fork-server-") as folder,
+        contextlib.ExitStack() as opened,
+    ):
+        path = Path(folder) / "socket"
+        ours, theirs = _socketpair()
         opened.enter_context(ours)
         try:
-            with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-                listening.bind(str(path))
-                listening.listen(PARENTS)
-                # Out of reach of Ctrl-C: whoever is inside finishes.
+            with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+                listener.bind(str(path))
+                listener.listen(PARENTS)
+                # In a new session, so that Ctrl-C does not interrupt the jobs inside.
                 process = subprocess.Popen(
-                    _command(rights, tuple(hidden), theirs, listening),
+                    _command(rights, tuple(hidden), theirs, listener),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,
                     start_new_session=True,
-                    pass_fds=[theirs.fileno(), listening.fileno()],
+                    pass_fds=[theirs.fileno(), listener.fileno()],
                 )
-        except (OSError, ImportError):  # a path that is too long, or no bubblewrap: a worker tells
+        except (
+            OSError,
+            ImportError,
+        ):  # the path is too long or bubblewrap is missing; `start` reports it
             yield None
             return
         opened.callback(process.wait)
@@ -146,14 +159,16 @@ def door(hidden: Iterable[Path] = ()) -> Iterator[Path | None]:
         yield path
 
 
-def knock(door: Path | None) -> socket.socket | None:
-    """The socket to a warm parent of one's own, ready for jobs; None if nobody opens."""
-    if door is None:
+def request_fork(fork_server: Path | None) -> socket.socket | None:
+    """Return the socket to a new parent that is ready for jobs; None if the fork server does not
+    respond.
+    """
+    if fork_server is None:
         return None
     control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         control.settimeout(START_SECONDS)
-        control.connect(str(door))
+        control.connect(str(fork_server))
         _await_ready(control)
     except OSError:
         control.close()
@@ -162,7 +177,7 @@ def knock(door: Path | None) -> socket.socket | None:
 
 
 def bubblewrap() -> str:
-    """The program bwrap: the system's, or the one that the environment brings."""
+    """Return the path of bwrap, either the system's or the one in the Python environment."""
     system = shutil.which("bwrap", path="/usr/bin:/usr/local/bin:/bin")
     if system:
         return system
@@ -171,9 +186,9 @@ def bubblewrap() -> str:
     return str(bwrap_path())
 
 
-def _sentence(reason: str, remedy: str) -> str:
+def _isolation_message(reason: str, remedy: str) -> str:
     return (
-        f"submissions cannot be isolated here: {reason}. To remedy it, {remedy}; or grade with "
+        f"submissions cannot be isolated here: {reason}. To fix this, {remedy}; or grade with "
         "--isolation=process, which lets their code do whatever you can do"
     )
 
@@ -181,13 +196,13 @@ def _sentence(reason: str, remedy: str) -> str:
 def _start(
     rights: tuple[str, ...], hidden: tuple[Path, ...]
 ) -> tuple[subprocess.Popen, socket.socket]:
-    ours, theirs = _pair()
-    with theirs, tempfile.TemporaryFile() as said:
+    ours, theirs = _socketpair()
+    with theirs, tempfile.TemporaryFile() as output:
         process = subprocess.Popen(
             _command(rights, hidden, theirs),
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             pass_fds=[theirs.fileno()],
         )
         theirs.close()
@@ -198,20 +213,20 @@ def _start(
             process.kill()
             process.wait()
             ours.close()
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines()
+            output.seek(0)
+            lines = output.read().decode(errors="replace").strip().splitlines()
             raise OSError(lines[-1] if lines else str(error)) from error
     return process, ours
 
 
-def _pair() -> tuple[socket.socket, socket.socket]:
+def _socketpair() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def _command(
     rights: tuple[str, ...], hidden: tuple[Path, ...], *sockets: socket.socket
 ) -> list[str]:
-    """The command that starts a warm parent, which is given these sockets."""
+    """Return the command that starts a parent with these sockets."""
     return [
         bubblewrap(),
         "--die-with-parent",
@@ -221,10 +236,10 @@ def _command(
         "/tmp",
         *rights,
         *NAMESPACES,
-        *_tree(hidden),
+        *_file_tree(hidden),
         *_environment(),
         "--",
-        _python(),
+        _python_inside(),
         "-s",
         "-P",
         "-B",
@@ -236,68 +251,90 @@ def _command(
 
 
 def _await_ready(control: socket.socket) -> None:
-    """Wait until the warm parent at the other end is ready; raises OSError if it has ended."""
+    """Wait until the parent at the other end is ready; raises OSError if it has ended."""
     if not json.loads(control.recv(1 << 16) or "{}").get("ready"):
-        raise OSError("it ended")
+        raise OSError("the process ended")
 
 
-def _tree(hidden: tuple[Path, ...]) -> Iterator[str]:
-    """The read-only tree: the system's programs, Python, the public packages, and nothing else.
+def _file_tree(hidden: tuple[Path, ...]) -> Iterator[str]:
+    """Yield the read-only tree. It contains only the system's programs, Python and the public
+    packages.
 
-    What is the kit's own stands below /kit, wherever it stands outside, even below /tmp.
+    The kit's own code is below /kit, wherever it is located outside, even below /tmp.
     """
     public = [Path(package.__path__[0]) for package in PACKAGES]
-    others = homes()[1:]
-    pythons = {Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]} - {*SHARED}
-    seen = {path: path for path in (*map(Path, SYSTEM), *sorted(pythons))}
-    if Path(sys.prefix) not in SHARED:
-        seen[Path(sys.prefix)] = _prefix()
-    seen = {path: place for path, place in seen.items() if path.exists()}
-    for place in (*seen.values(), KIT / "public" / "course", KIT / "inside"):
-        for parent in reversed(place.parents[:-1]):  # else only root could pass through
-            yield from ("--perms", "0755", "--dir", str(parent))
-    for path, place in seen.items():
-        if path.is_symlink() and path == place:
-            yield from ("--symlink", str(path.readlink()), str(place))
+    further_homes = study_roots()[1:]
+    visible = _visible_paths()
+    yield from _parent_folders((*visible.values(), KIT / "public" / "course", KIT / "inside"))
+    for path, target in visible.items():
+        if path.is_symlink() and path == target:
+            yield from ("--symlink", str(path.readlink()), str(target))
         else:
-            yield from ("--ro-bind", str(path), str(place))
-    covers = [
-        str(place / path.relative_to(root))
-        for path in (AUTOGRADER, *public, *others, *hidden)
-        for root, place in seen.items()
-        if path.is_relative_to(root) and path.exists()
-    ]
-    for cover in covers:  # what is installed beside what may be seen, and is not to be seen
+            yield from ("--ro-bind", str(path), str(target))
+    covers = _inside_paths((AUTOGRADER, *public, *further_homes, *hidden), visible)
+    for cover in covers:  # they are in a visible folder but must not be visible themselves
         yield from ("--tmpfs", cover)
     for path in public:
         yield from ("--ro-bind", str(path), str(KIT / "public" / path.name))
-    for home, inside in zip(others, _homes_inside(), strict=True):
+    for home, inside in zip(further_homes, _homes_inside(), strict=True):
         yield from ("--ro-bind", str(home / "course"), f"{inside}/course")
     yield from ("--ro-bind", str(HERE / "inside"), str(KIT / "inside"))
     yield from ("--proc", "/proc", "--tmpfs", "/tmp", "--tmpfs", "/dev", "--dir", "/dev/shm")
     for name in DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
-    for cover in (*covers, "/dev", "/"):  # else an ordinary user's students could change them
+    for cover in (
+        *covers,
+        "/dev",
+        "/",
+    ):  # otherwise, submissions that an ordinary user grades could write to them
         yield from ("--remount-ro", cover)
 
 
-def _prefix() -> Path:
-    """Where Python's environment stands inside: a virtual one can be moved, others cannot."""
+def _visible_paths() -> dict[Path, Path]:
+    """Return the existing paths of the system and of Python, each with its path inside."""
+    pythons = {Path(sys.base_prefix), Path(sys.executable).resolve().parents[1]}
+    visible = {path: path for path in (*map(Path, SYSTEM), *sorted(pythons - {*SHARED_PREFIXES}))}
+    if Path(sys.prefix) not in SHARED_PREFIXES:
+        visible[Path(sys.prefix)] = _prefix_inside()
+    return {path: target for path, target in visible.items() if path.exists()}
+
+
+def _parent_folders(targets: Iterable[Path]) -> Iterator[str]:
+    """Create the parents of paths, so that not only root can enter them."""
+    for target in targets:
+        for parent in reversed(target.parents[:-1]):
+            yield from ("--perms", "0755", "--dir", str(parent))
+
+
+def _inside_paths(paths: Iterable[Path], visible: Mapping[Path, Path]) -> list[str]:
+    """Return the inside paths of those `paths` that are in a visible folder."""
+    return [
+        str(target / path.relative_to(root))
+        for path in paths
+        for root, target in visible.items()
+        if path.is_relative_to(root) and path.exists()
+    ]
+
+
+def _prefix_inside() -> Path:
+    """Return the inside path of Python's environment. A virtual environment can be moved, others
+    cannot.
+    """
     return Path(sys.prefix) if sys.prefix == sys.base_prefix else KIT / "environment"
 
 
-def _python() -> str:
-    return str(_prefix() / Path(sys.executable).relative_to(sys.prefix))
+def _python_inside() -> str:
+    return str(_prefix_inside() / Path(sys.executable).relative_to(sys.prefix))
 
 
 def _homes_inside() -> list[str]:
-    """The paths inside of the public parts of further homes of studies."""
-    return [str(KIT / "studies" / str(number)) for number in range(len(homes()) - 1)]
+    """Return the inside paths of the public parts of further folders with studies."""
+    return [str(KIT / "studies" / str(number)) for number in range(len(study_roots()) - 1)]
 
 
 def _environment() -> Iterator[str]:
     for name, value in {
-        "PATH": f"{Path(_python()).parent}:/usr/bin:/bin",
+        "PATH": f"{Path(_python_inside()).parent}:/usr/bin:/bin",
         "HOME": "/tmp",
         "LANG": "C.UTF-8",
         "PYTHONPATH": f"{KIT}:{KIT / 'public'}",

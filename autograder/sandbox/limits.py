@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
-MAX_BYTES = 5_000_000  # of one file that is handed in
+MAX_BYTES = 5_000_000  # of one submitted file
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the processes of one job may use before they are stopped.
+class SandboxLimits:
+    """The resources that the processes of one job may use before they are stopped.
 
-    `memory_mb` and `cpu_seconds`, of computing time, are of all its processes together;
-    `processes` includes threads; `files_mb` is the size of all files that it writes, `characters`
-    the output of its cells.
+    `memory_mb` and `cpu_seconds` are totals over all processes of the job; `processes` includes
+    threads; `files_mb` is the total size of the files that the job writes; `characters` limits the
+    output of its cells.
     """
 
     cpu_seconds: int = 60

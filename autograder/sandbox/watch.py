@@ -1,48 +1,50 @@
-"""Tells what becomes of a cluster while submissions run there: a scheduler that does not answer,
-and workers that come later and cannot be used."""
+"""Reports problems of a cluster while submissions run there: a scheduler that does not respond, and
+new workers that cannot be used."""
 
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
 
-from autograder.sandbox.cluster import LOOK, PATIENCE, Cluster, ClusterGone
-from autograder.sandbox.worker import Terms
+from autograder.sandbox.cluster import MAX_OUTAGE_SECONDS, Cluster, ClusterUnavailable
+from autograder.sandbox.worker import WorkerRequirements
+from common.clock import CLUSTER_POLL_SECONDS
 
 
 @contextlib.contextmanager
-def watched(
+def watch_cluster(
     address: str,
-    terms: Terms,
-    tell: Callable[[str], object],
-    patience: float = PATIENCE,
-    look: float = LOOK,
+    requirements: WorkerRequirements,
+    notify: Callable[[str], object],
+    max_outage_seconds: float = MAX_OUTAGE_SECONDS,
+    poll_seconds: float = CLUSTER_POLL_SECONDS,
 ) -> Iterator[int]:
-    """How many tasks the cluster at `address` does at once, now; it is watched within the block.
+    """Yield how many tasks the cluster at `address` can run in parallel; watch it within the block.
 
-    `tell` gets a sentence for each worker that is not used, and when the cluster goes and comes
-    back; `patience`: for how many seconds those who use it wait for it. `look`: seconds between two
-    looks. Raises `ClusterGone` if there is no scheduler, or no worker that can be used.
+    `notify` is called with a message for each worker that cannot be used, when the cluster becomes
+    unreachable and when it is back. `max_outage_seconds` is how long grading waits for an
+    unreachable cluster; `poll_seconds` is the time between two requests. Raises
+    `ClusterUnavailable` if there is no scheduler or no usable worker.
     """
-    cluster, over = Cluster(address, tell, patience=look), threading.Event()
+    cluster, stopped = Cluster(address, notify, max_outage_seconds=poll_seconds), threading.Event()
 
     def watch() -> None:
-        away = False
-        while not over.wait(look):
+        unreachable = False
+        while not stopped.wait(poll_seconds):
             try:
-                cluster.slots(terms)
-            except ClusterGone as gone:
-                if not (away or over.is_set()):
-                    tell(f"{gone}; waiting for it, for {patience:g} s at most")
-                away = True
+                cluster.slots(requirements)
+            except ClusterUnavailable as error:
+                if not (unreachable or stopped.is_set()):
+                    notify(f"{error}; waiting for it for at most {max_outage_seconds:g} s")
+                unreachable = True
             else:
-                if away:
-                    tell(f"the cluster at {address} works again")
-                away = False
+                if unreachable:
+                    notify(f"the cluster at {address} is available again")
+                unreachable = False
 
     with contextlib.closing(cluster):
-        slots = cluster.slots(terms)
+        slots = cluster.slots(requirements)
         threading.Thread(target=watch, name=f"watches {address}", daemon=True).start()
         try:
             yield slots
         finally:
-            over.set()
+            stopped.set()

@@ -1,8 +1,9 @@
-"""What a worker of a cluster does: it asks submissions in sandboxes of its own machine.
+"""Runs submissions on a worker of a cluster, in sandboxes on its machine.
 
-Dask runs these functions on a worker, whose machine needs `autograder/sandbox` and the public
-packages, and nothing else of ours: no answers, no expected replies, no gradebook. The worker of
-another kit, or where nothing can be isolated, raises `Unfit` before it has done anything.
+Dask calls these functions on a worker. Its machine needs `autograder/sandbox` and the public
+packages, and nothing else from the kit, so it has no answers, no expected replies and no gradebook.
+A worker that has another version of the kit, or cannot isolate submissions, raises
+`IncompatibleWorker` first.
 """
 
 import contextlib
@@ -16,40 +17,49 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from autograder.sandbox.client import Outside, Ran, Sandbox, SandboxFault, SandboxPlayer
+from autograder.sandbox.client import (
+    ExternalTests,
+    JobResult,
+    Sandbox,
+    SandboxFault,
+    SandboxPlayer,
+)
 from autograder.sandbox.launch import PACKAGES, CannotIsolate
-from autograder.sandbox.limits import Limits
-from course.probes import Check
-from course.probes.homes import homes
-from course.probes.replies import Replies
-from sequence.league.clock import Waiting
+from autograder.sandbox.limits import SandboxLimits
+from common.clock import WaitBudget
+from course.checks import Check
+from course.checks.replies import Replies
+from course.checks.study_paths import study_roots
 from sequence.league.cluster import digest_of
 from sequence.league.game import Fault
 
 HERE = Path(__file__).parent
-LIBRARIES = ("ipython", "matplotlib", "numpy")  # what submissions use, and could tell apart
+LIBRARIES = ("ipython", "matplotlib", "numpy")  # libraries whose version can affect submissions
 
 
-class Unfit(Exception):
-    """A worker must not be used: its address, and why."""
+class IncompatibleWorker(Exception):
+    """A worker cannot be used; the arguments are its address and the reason."""
 
-    def __init__(self, address: str, why: str) -> None:
-        super().__init__(address, why)
+    def __init__(self, address: str, reason: str) -> None:
+        super().__init__(address, reason)
 
 
 @dataclass(frozen=True)
-class Terms:
-    """What a worker has to be, and how it runs submissions: the digest of the kit, the limits, and
-    folders that nothing inside may see if the worker has them."""
+class WorkerRequirements:
+    """What a worker needs to run submissions: the digest of the kit, the limits of a submission,
+    and the folders that must not be visible inside if they exist on the worker.
+    """
 
     kit: str
-    limits: Limits
+    limits: SandboxLimits
     hidden: tuple[str, ...] = ()
 
 
 @cache
-def kit_digest() -> str:
-    """A digest of the code that asks submissions, with the versions that it runs on."""
+def worker_kit_digest() -> str:
+    """Return a digest of the code that runs submissions and of the versions of Python and
+    libraries.
+    """
     versions = [f"python {platform.python_version()}"]
     for name in LIBRARIES:
         with contextlib.suppress(PackageNotFoundError):
@@ -58,153 +68,164 @@ def kit_digest() -> str:
 
 
 def kit_folders() -> list[Path]:
-    """The folders whose code asks submissions."""
+    """Return the folders with the code that runs submissions."""
     return [
         *(Path(package.__path__[0]) for package in PACKAGES),
         HERE,
-        *(home / "course" for home in homes()[1:]),
+        *(home / "course" for home in study_roots()[1:]),
     ]
 
 
-def examine(terms: Terms) -> None:
-    """Raise `Unfit` unless this worker can be used, `SandboxFault` where its sandbox fails."""
-    with _used(terms):
+def verify_worker(requirements: WorkerRequirements) -> None:
+    """Raise `IncompatibleWorker` if this worker is unusable, `SandboxFault` if its sandbox fails."""
+    with _thread_sandbox(requirements):
         return
 
 
-def ask(
-    terms: Terms,
+def run_check(
+    requirements: WorkerRequirements,
     files: Mapping[str, bytes],
     module: str,
     check: Check,
     seconds: float,
     *,
-    waiting: Waiting | None,
+    waiting: WaitBudget | None,
 ) -> tuple[Replies, float]:
-    """What `Sandbox.ask` replies here, to a check that is no game, and how much of the budget of
-    waiting is spent then."""
-    with _used(terms, waiting=waiting) as sandbox:
-        return sandbox.ask(files, module, check, seconds), _spent(waiting)
+    """Return the replies of `Sandbox.run_check` to a check that is not a match, and how many
+    seconds of the waiting time have then been used.
+    """
+    with _thread_sandbox(requirements, waiting=waiting) as sandbox:
+        return sandbox.run_check(files, module, check, seconds), _spent(waiting)
 
 
 def run_cells(
-    terms: Terms,
+    requirements: WorkerRequirements,
     files: Mapping[str, bytes],
     cells: Sequence[str],
     seconds: tuple[float, float, float],
-    outside: Outside | None,
+    tests: ExternalTests | None,
     limits: Mapping[int, float],
     *,
-    waiting: Waiting | None,
-) -> tuple[Ran, float]:
-    """What `Sandbox.run_cells` finds here; tests from outside run in a second sandbox. Also how
-    much of the budget of waiting is spent then."""
-    with _used(terms, waiting=waiting) as sandbox:
-        if outside is None:
+    waiting: WaitBudget | None,
+) -> tuple[JobResult, float]:
+    """Return the result of `Sandbox.run_cells`, and how many seconds of the waiting time have then
+    been used. External tests run in a second sandbox.
+    """
+    with _thread_sandbox(requirements, waiting=waiting) as sandbox:
+        if tests is None:
             return sandbox.run_cells(files, cells, *seconds, limits=limits), _spent(waiting)
-        with _used(terms, "tests") as other:
+        with _thread_sandbox(requirements, "tests") as second:
             return sandbox.run_cells(
-                files, cells, *seconds, replace(outside, sandbox=other), limits=limits
+                files, cells, *seconds, replace(tests, sandbox=second), limits=limits
             ), _spent(waiting)
 
 
 class Agent:
-    """A submission's agent, for one game after another; stays on a worker while they last.
+    """A submission's agent on a worker, for one game after another.
 
-    It has a sandbox of its own, as games of several submissions may take turns on a worker. Every
-    answer is `(seconds, reply, waited)`, or has a fault for the reply, so that one message has all.
+    It has its own sandbox, because games of several submissions may alternate on a worker. Every
+    method returns `(seconds, reply, waited)`, so that a single message contains everything. If
+    there is a fault, the reply is a `Fault`.
     """
 
     def __init__(
-        self, terms: Terms, files: Mapping[str, bytes], module: str, waiting: Waiting | None
+        self,
+        requirements: WorkerRequirements,
+        files: Mapping[str, bytes],
+        module: str,
+        waiting: WaitBudget | None,
     ) -> None:
-        _refuse_other_kits(terms)
-        self._open = _opened(terms)
-        self._open.sandbox.waiting = waiting
-        self._player = SandboxPlayer(self._open.sandbox, files, module)
+        _refuse_other_kits(requirements)
+        self._handle = _start_sandbox(requirements)
+        self._handle.sandbox.waiting = waiting
+        self._player = SandboxPlayer(self._handle.sandbox, files, module)
 
     def begin(self, seed: int, seconds: float) -> tuple[float, Fault | None, float]:
         """Load the agent, as `SandboxPlayer.begin` does."""
-        return self._told(lambda: self._player.begin(seed, seconds))
+        return self._run(lambda: self._player.begin(seed, seconds))
 
     def ask(self, observation: dict[str, Any], seconds: float) -> tuple[float, Any, float]:
-        """The agent's reply to an observation, both as plain data."""
-        return self._told(lambda: self._player.reply(seconds, observation))
+        """Return the agent's reply to an observation, both as plain data."""
+        return self._run(lambda: self._player.reply(seconds, observation))
 
     def end(self) -> tuple[float, None, float]:
         """End the agent's process; another game may begin."""
-        return self._told(self._player.end)
+        return self._run(self._player.end)
 
     def close(self) -> None:
         """End the sandbox."""
-        self._open.sandbox.close()
+        self._handle.sandbox.close()
 
-    def _told(self, work: Callable[[], Any]) -> tuple[float, Any, float]:
-        with _as_faults():
+    def _run(self, function: Callable[[], Any]) -> tuple[float, Any, float]:
+        with _os_errors_as_faults():
             try:
-                reply = work()
+                reply = function()
             except Fault as fault:
                 reply = fault
-            return self._player.spent, reply, _spent(self._open.sandbox.waiting)
+            return self._player.spent, reply, _spent(self._handle.sandbox.waiting)
 
 
-def _spent(waiting: Waiting | None) -> float:
-    """How many seconds of a budget are spent."""
+def _spent(waiting: WaitBudget | None) -> float:
+    """Return how many seconds of a budget have been used."""
     return waiting.spent if waiting else 0.0
 
 
-class Open:
-    """A sandbox that lasts as long as this object, and as the thread that starts it."""
+class SandboxHandle:
+    """A sandbox that lasts as long as this object and the thread that started it."""
 
-    def __init__(self, limits: Limits, hidden: Sequence[Path] = ()) -> None:
+    def __init__(self, limits: SandboxLimits, hidden: Sequence[Path] = ()) -> None:
         self.sandbox = Sandbox(limits, hidden)
         weakref.finalize(self, self.sandbox.close)
 
 
-_own = threading.local()
+_local = threading.local()
 
 
 @contextlib.contextmanager
-def _used(
-    terms: Terms, kind: str = "submission", waiting: Waiting | None = None
+def _thread_sandbox(
+    requirements: WorkerRequirements, kind: str = "submission", waiting: WaitBudget | None = None
 ) -> Iterator[Sandbox]:
-    """This thread's own sandbox of a kind; one in which something fails is not used again. The jobs
-    in it share the budget `waiting`."""
-    _refuse_other_kits(terms)
-    found = vars(_own).setdefault("open", {})
-    for other in [other for other in found if other[0] != terms]:
-        del found[other]  # of an earlier run
-    if (terms, kind) not in found:
-        found[terms, kind] = _opened(terms)
-    found[terms, kind].sandbox.waiting = waiting
+    """Yield this thread's sandbox for one kind of job; the jobs share the budget `waiting`.
+
+    A sandbox that fails is not used again.
+    """
+    _refuse_other_kits(requirements)
+    handles = vars(_local).setdefault("handles", {})
+    for key in [key for key in handles if key[0] != requirements]:
+        del handles[key]  # the handle belongs to an earlier grading run
+    if (requirements, kind) not in handles:
+        handles[requirements, kind] = _start_sandbox(requirements)
+    handles[requirements, kind].sandbox.waiting = waiting
     try:
-        with _as_faults():
-            yield found[terms, kind].sandbox
+        with _os_errors_as_faults():
+            yield handles[requirements, kind].sandbox
     except SandboxFault:
-        found.pop((terms, kind), None)
+        handles.pop((requirements, kind), None)
         raise
 
 
-def _refuse_other_kits(terms: Terms) -> None:
-    if terms.kit != kit_digest():
-        raise Unfit(
+def _refuse_other_kits(requirements: WorkerRequirements) -> None:
+    if requirements.kit != worker_kit_digest():
+        raise IncompatibleWorker(
             _address(),
             "it has another version of the kit, of Python (it has "
             f"{platform.python_version()}) or of {', '.join(LIBRARIES)}",
         )
 
 
-def _opened(terms: Terms) -> Open:
+def _start_sandbox(requirements: WorkerRequirements) -> SandboxHandle:
     try:
-        with _as_faults():
-            return Open(terms.limits, [Path(folder) for folder in terms.hidden])
+        with _os_errors_as_faults():
+            return SandboxHandle(
+                requirements.limits, [Path(folder) for folder in requirements.hidden]
+            )
     except CannotIsolate as error:
-        raise Unfit(_address(), str(error)) from None
+        raise IncompatibleWorker(_address(), str(error)) from None
 
 
 @contextlib.contextmanager
-def _as_faults() -> Iterator[None]:
-    """What goes wrong with this machine, as a fault of the sandbox that names it."""
+def _os_errors_as_faults() -> Iterator[None]:
+    """Raise an error of this machine as a `SandboxFault` with the name of the machine."""
     try:
         yield
     except OSError as error:

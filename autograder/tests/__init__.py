@@ -1,1 +1,1 @@
-"""Tests of the autograder, of the notebooks and of everything that is released."""
+"""Tests of the autograder, the notebooks and everything that is released."""

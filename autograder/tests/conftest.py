@@ -1,7 +1,7 @@
-"""What takes minutes and is made once for all tests that look at it, in a group that they share.
+"""Expensive fixtures that are created once for all tests of a group.
 
-The group, "whole book", "outsiders" or a study's name, has one process run them all. They look at
-the book or at the notebooks that were run for it, or at what mutants or outsiders' modules reply.
+A group ("whole book", "outsiders" or a study's name) runs in one process. Its tests use the book,
+the notebooks run for it, or the replies of mutants or outsiders' modules.
 """
 
 import signal
@@ -17,17 +17,17 @@ from typer.testing import CliRunner
 from autograder import workspace
 from autograder.commands.cli import app
 from autograder.release import book
-from course.probes.replies import Replies
+from course.checks.replies import Replies
 
-# A shell ignores Ctrl-C in the commands that a script runs in the background, and what a test
-# starts would ignore it, too.
+# A shell ignores Ctrl-C in a script's background commands, and the processes that a test starts
+# would inherit this.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=hasattr(signal, "pthread_sigmask"))
 def _ctrl_c_is_heard_afterwards():
-    """A test that leaves Ctrl-C blocked or ignored fails, and not some other test after it."""
+    """A test that leaves Ctrl-C blocked or ignored fails itself, instead of a later test."""
     yield
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, [])
     assert signal.SIGINT not in blocked
@@ -45,7 +45,7 @@ class Book:
 
 @pytest.fixture(scope="session")
 def whole_book(tmp_path_factory):
-    """The book of every notebook of every study, made by the command."""
+    """The book with every notebook of every study, made by the command."""
     made = Book(tmp_path_factory.mktemp("whole") / "book")
 
     def remembered(source, *arguments):
@@ -62,7 +62,7 @@ def whole_book(tmp_path_factory):
 @pytest.fixture(scope="session")
 def postgres() -> Iterator:
     """A running PostgreSQL server for all tests of a process; skips the test if there is none."""
-    from autograder.benchmarks._postgres import server  # cannot be imported on Windows
+    from autograder.benchmarks.support.postgres import server  # not importable on Windows
     from autograder.tests.support.postgres import need_postgres
 
     need_postgres()
@@ -74,13 +74,13 @@ _replies: dict[tuple[str, str, str], Replies] = {}  # of the staff's modules, in
 
 
 @pytest.fixture
-def asked_once(monkeypatch):
-    """A module of the staff's is not asked a check's cases again, in all tests that say so.
+def cached_replies(monkeypatch):
+    """The replies of staff modules are computed once per process and shared by the tests.
 
-    That takes minutes for the mutants of one study. What was stopped is asked again, as another
-    test may give it more time.
+    This takes minutes for the mutants of one study. Interrupted runs are repeated, because another
+    test may allow more time.
     """
-    ask = workspace.ask
+    ask = workspace.run_check
 
     def remembered(study, text, check, seconds):
         key = (study.name, text, repr(check))
@@ -91,4 +91,4 @@ def asked_once(monkeypatch):
             _replies[key] = replies
         return _replies[key]
 
-    monkeypatch.setattr(workspace, "ask", remembered)
+    monkeypatch.setattr(workspace, "run_check", remembered)

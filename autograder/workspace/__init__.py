@@ -1,8 +1,9 @@
-"""Asks the reference, stubs, mutants and any other module text the questions of a study's checks.
+"""Runs the checks of a study on the reference, the stub, mutants or any other source text of a
+module.
 
-A workspace is a folder with one such module. All are asked in the same way, so that a check can be
-trusted: what it says about the reference, the stub and the mutants is what it would say about a
-student's file with the same text. May import `sandbox`, `mutants` and `verdicts`.
+A workspace is a folder with one such module. Checks run in the same way for every module, so the
+results for the reference, the stub and the mutants are the results that a student's file with the
+same text would get. May import `sandbox` and `studies`.
 """
 
 import os
@@ -12,49 +13,52 @@ from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-from autograder import verdicts
-from autograder.mutants import load_mutants
 from autograder.sandbox.client import CannotIsolate, Sandbox
-from autograder.sandbox.cluster import Cluster, ClusterSandbox, terms
-from autograder.sandbox.limits import Limits
-from autograder.sandbox.worker import Open
+from autograder.sandbox.cluster import Cluster, ClusterSandbox, worker_requirements
+from autograder.sandbox.limits import SandboxLimits
+from autograder.sandbox.worker import SandboxHandle
+from autograder.studies import hidden_cases, load_module
+from autograder.studies.mutants import load_mutants
 from autograder.workspace.strip import stub
-from course.probes import Check, Study, load_study
-from course.probes.outcome import Outcome, mark_by_file
-from course.probes.process import ask_module
-from course.probes.replies import SECONDS, Replies
+from course.checks import Check, Study, load_study
+from course.checks.marking.outcome import Outcome, mark_against_file
+from course.checks.replies import SECONDS, Replies
+from course.checks.running.process import query_module
+from course.checks.study_paths import tables
 
-SECOND = "second_answer.py"  # beside the answer
+INDEPENDENT_SOLUTION = "independent_solution.py"  # next to the answer
 
 
 def answer_path(study: Study) -> Path:
-    """The path of a study's reference answer."""
-    return answers_folder(study) / study.assignment / study.module
+    """Return the path of a study's reference answer."""
+    return study.staff_folder / study.module
+
+
+def correct_answers(study: Study) -> list[Path]:
+    """Return the paths of the reference answer and, if there is one, the independent solution."""
+    path = answer_path(study)
+    second = path.with_name(INDEPENDENT_SOLUTION)
+    return [path, second] if second.is_file() else [path]
 
 
 def answers_folder(study: Study) -> Path:
-    """The folder of the staff's answers in the home of a study; it holds some opponents too."""
-    return study.home / "autograder" / "answers"
+    """Return the folder that contains the staff's folders of all studies. Some answers are
+    opponents in matches.
+    """
+    return study.staff_folder.parent
 
 
 def load_answer(study: str) -> ModuleType:
-    """The reference answer of a study ("study3"), imported as a module."""
-    path = answer_path(load_study(study))
-    spec = spec_from_file_location(f"reference_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python module")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Import the reference answer of a study ("study3") as a module."""
+    return load_module(answer_path(load_study(study)))
 
 
 @cache
 def load_mutant(study: str, name: str) -> ModuleType:
-    """A mutant of a study's answer, imported as a module."""
+    """Import a mutant of a study's answer as a module."""
     loaded = load_study(study)
     mutant = next(m for m in load_mutants(study) if m.name == name)
     module = ModuleType(f"mutant_{name}")
@@ -63,15 +67,16 @@ def load_mutant(study: str, name: str) -> ModuleType:
 
 
 def module_texts(study: Study) -> dict[str, str]:
-    """The modules that a check is proved on: "reference", "stub", "second" and each mutant by name.
+    """Return the texts of the modules that verify a check: "reference", "stub", "second" and each
+    mutant by name.
 
-    The second answer, where there is one, was written from the stub and the notebooks alone, by
-    somebody who had not seen the first.
+    "second", if it exists, is the independent solution, written from the stub and the notebooks
+    without knowledge of the answer.
     """
     path = answer_path(study)
     answer = path.read_text("utf-8")
     texts = {"reference": answer, "stub": stub(answer, study.module)}
-    second = path.with_name(SECOND)
+    second = path.with_name(INDEPENDENT_SOLUTION)
     if second.is_file():
         texts["second"] = second.read_text("utf-8")
     return texts | {m.name: m.apply(answer) for m in load_mutants(study.name)}
@@ -79,102 +84,117 @@ def module_texts(study: Study) -> dict[str, str]:
 
 @contextmanager
 def workspace(study: Study, text: str) -> Iterator[Path]:
-    """Make a temporary folder with the module of this text; yields the module's path."""
+    """Make a temporary folder with a module that has this text; yield the module's path."""
     with tempfile.TemporaryDirectory(prefix="workspace-") as folder:
         module = Path(folder) / study.module
         module.write_text(text, "utf-8")
         yield module
 
 
-def ask_all(
+def run_checks(
     study: Study,
     text: str,
     seconds: float | None = None,
     checks: Collection[str] | None = None,
-    most: float | None = None,
+    max_seconds: float | None = None,
 ) -> Mapping[str, Replies]:
-    """The replies of a module with this text to the study's checks (all, or those named)."""
+    """Return the replies of a module with this text to the study's checks (all, or those in
+    `checks`).
+
+    The time limit of a check is `seconds` or its own limit, whichever is longer, unless
+    `max_seconds` is given.
+    """
     return {
-        name: ask(study, text, check, most or max(seconds or SECONDS, check.seconds or 0))
+        name: run_check(
+            study, text, check, max_seconds or max(seconds or SECONDS, check.seconds or 0)
+        )
         for name, check in study.checks.items()
         if checks is None or name in checks
     }
 
 
-def ask(study: Study, text: str, check: Check, seconds: float) -> Replies:
-    """The replies of a module with this text to one check, of the study or made for the moment.
+def run_check(study: Study, text: str, check: Check, seconds: float) -> Replies:
+    """Return the replies of a module with this text to one check. The check belongs to the study or
+    is made for a single call.
 
-    In a sandbox, which is many times as fast as a new process; where there is none, in one. The
-    code is the staff's own, and need not be kept in.
+    The check runs in a sandbox, which is many times as fast as a new process. If no sandbox is
+    available, it runs in a process, because the staff's own code need not be isolated.
     """
     with _sandbox() as sandbox:
         if sandbox is not None:
-            return sandbox.ask(
+            return sandbox.run_check(
                 {study.module: text.encode()}, study.module, check, seconds, answers_folder(study)
             )
     with workspace(study, text) as module:
-        return ask_module(module, check, seconds, answers_folder(study))
+        return query_module(module, check, seconds, answers_folder(study))
 
 
 @contextmanager
-def asking_on(cluster: Cluster) -> Iterator[None]:
-    """Ask on the workers of a cluster within the block; what is sent there are the staff's own
-    modules. Raises `ClusterGone`."""
-    _elsewhere.append((cluster, cluster.slots(terms(Limits()))))
+def use_cluster(cluster: Cluster) -> Iterator[None]:
+    """Run checks on the workers of a cluster within the block.
+
+    The staff's own modules are sent to the workers. Raises `ClusterUnavailable`.
+    """
+    _clusters.append((cluster, cluster.slots(worker_requirements(SandboxLimits()))))
     try:
         yield
     finally:
-        _elsewhere.pop()
+        _clusters.pop()
 
 
-def at_once() -> int:
-    """How many modules can be asked at once, each from a thread of its own."""
-    return _elsewhere[-1][1] if _elsewhere else os.cpu_count() or 1
+def max_parallel() -> int:
+    """Return how many checks can run at the same time, each started by a separate thread."""
+    return _clusters[-1][1] if _clusters else os.cpu_count() or 1
 
 
-_elsewhere: list[tuple[Cluster, int]] = []  # a cluster, and how much it does at once
-
-
-_idle: defaultdict[int, list[Open]] = defaultdict(list)  # sandboxes of each process, by its number
+_clusters: list[tuple[Cluster, int]] = []  # clusters in use, each with the number of parallel tasks
+Pool = tuple[int, tuple[Path, ...]]  # a process, and the tables of the studies in its sandboxes
+_idle: defaultdict[Pool, list[SandboxHandle]] = defaultdict(list)  # unused sandboxes
 
 
 @contextmanager
 def _sandbox() -> Iterator[Sandbox | ClusterSandbox | None]:
-    """A sandbox that nobody else uses meanwhile; None where there can be none.
+    """Yield a sandbox that no other thread uses; None if sandboxes are not available.
 
-    It is used again, by whichever thread, unless something failed in it.
+    The sandbox can be reused later by any thread, unless the block raises an error.
     """
-    if _elsewhere:
-        yield ClusterSandbox(_elsewhere[-1][0], Limits())
+    if _clusters:
+        yield ClusterSandbox(_clusters[-1][0], SandboxLimits())
     elif _can_isolate():
-        idle = _idle[os.getpid()]
-        opened = idle.pop() if idle else _starter(os.getpid()).submit(Open, Limits()).result()
-        yield opened.sandbox
-        idle.append(opened)
+        idle = _idle[os.getpid(), tuple(tables().values())]  # a course may add studies
+        handle = (
+            idle.pop()
+            if idle
+            else _starter(os.getpid()).submit(SandboxHandle, SandboxLimits()).result()
+        )
+        yield handle.sandbox
+        idle.append(handle)
     else:
         yield None
 
 
 @cache
 def _starter(_process: int) -> ThreadPoolExecutor:
-    """The thread that starts all sandboxes of a process: each would end with whoever starts it."""
+    """Return the thread that starts the sandboxes of a process, because each sandbox ends with the
+    thread that started it.
+    """
     return ThreadPoolExecutor(1)
 
 
 @cache
 def _can_isolate() -> bool:
     try:
-        Sandbox(Limits()).close()
+        Sandbox(SandboxLimits()).close()
     except CannotIsolate:
         return False
     return True
 
 
 def outcomes_of(study: Study, text: str, checks: Collection[str] | None = None) -> list[Outcome]:
-    """The outcomes of the hidden checks of a study for a module with this text."""
-    hidden = verdicts.hidden_study(study.name)
-    replies = ask_all(hidden, text, checks=checks)
+    """Return the outcomes of the hidden checks of a study for a module with this text."""
+    hidden = hidden_cases.hidden_study(study.name)
+    replies = run_checks(hidden, text, checks=checks)
     return [
-        mark_by_file(hidden.checks[name], reply, verdicts.expected_file(hidden))
+        mark_against_file(hidden.checks[name], reply, hidden_cases.expected_file(hidden))
         for name, reply in replies.items()
     ]

@@ -1,10 +1,11 @@
 """Study 1: minimax, minimax with a table, and mixed play.
 
-You fill in this module. Notebook 01 explains every part; hand in this file with the notebook.
+You complete this module. Notebook 1 explains every part; submit this file with the notebook.
 
-The agents ask a state only the five questions of the notebook. So they play any such game, not just
-tic-tac-toe, and its utilities may be any numbers. The checks also ask about a made-up game,
-`NumberTree` in `course.probes.made_up`.
+The agents use a state only for the five questions in the notebook. They therefore play any such
+game, not just tic-tac-toe, and utilities may be any numbers, which are compared without rounding.
+The checks also use Connect Four and a made-up game, `NumberTree` in `course.checks.toy_games`. Keep
+all methods, such as `value`: the checks also call them directly.
 """
 
 import random
@@ -14,7 +15,7 @@ from tictactoe import NodeCounter, Search, counted
 
 
 class Minimax:
-    """Searches the whole game tree (Russell and Norvig 2021, figure 5.3)."""
+    """Searches the complete game tree (Russell and Norvig 2021, figure 5.3)."""
 
     def choose(self, state):
         """The move that `search` finds."""
@@ -23,12 +24,11 @@ class Minimax:
     def search(self, state):
         """Search from `state` and return `Search(move, value, nodes)`.
 
-        `move` is the first best move in the order of `legal_moves()`, `value` its value from the
-        view of the player to move, and `nodes` how many nodes this search visited, the root
-        included.
+        `move` is the first best move in the order of `legal_moves()`, `value` is its value from the
+        view of the player to move, and `nodes` is the number of nodes that this search visited,
+        including the root.
 
-        Hint: open a `NodeCounter()` in a `with` statement, call `value` on the root inside it, and
-        read the counter's `visited`.
+        Hint: a `NodeCounter()` counts the nodes that are visited within its `with` statement.
         """
         raise NotImplementedError("Minimax.search: write this method")
 
@@ -36,22 +36,20 @@ class Minimax:
     def value(self, state, player):
         """Return `(value, move)`: the minimax value of `state` for `player`, and the best move.
 
-        `player` is MAX, whether or not it is to move in `state`. Where the opponent moves, the best
-        move is the opponent's. The first of equally good moves counts, for either player. The move
-        of a terminal state is None.
+        `player` is MAX, whether or not it is to move in `state`. If the opponent is to move, the
+        best move is the opponent's. Of equally good moves, either player chooses the first. The
+        move of a terminal state is None.
 
-        Hint: three cases. A terminal state has its utility for `player`. Where `player` moves, the
-        value is the largest among the successors; where the opponent moves, the smallest. Replace
-        the best move only when a value is strictly better.
+        Hint: the function calls itself for the successors, always with the same `player`.
         """
         raise NotImplementedError("Minimax.value: write this method")
 
 
 class Tabular:
-    """Minimax that computes every state once: `table[state, player]` keeps `(value, move)`.
+    """Minimax that computes every state once: `table[state, player]` stores `(value, move)`.
 
-    A look-up in the table is not a node. A pair of state and player that is in the table costs
-    nothing; the same state asked for the other player is computed anew.
+    A look-up in the table is not a node. A pair of state and player that is in the table adds no
+    nodes; the same state for the other player is computed separately.
     """
 
     def __init__(self):
@@ -62,29 +60,28 @@ class Tabular:
         return self.search(state).move
 
     def search(self, state):
-        """As `Minimax.search`, with `nodes` counting only what the table did not know yet.
+        """Like `Minimax.search`, but `nodes` counts only states that were not in the table yet.
 
-        Hint: the same three lines as in `Minimax`, with `look_up` in the place of `value`.
+        Hint: which method must the root use, so that a second search of the same state visits no
+        node?
         """
         raise NotImplementedError("Tabular.search: write this method")
 
     def look_up(self, state, player):
-        """The table's `(value, move)` for `state` and `player`, computed on the first request.
+        """The table's `(value, move)` for `state` and `player`, which is computed on the first
+        call.
 
-        Hint: if the pair `(state, player)` is not a key of the table yet, call `value` and keep
-        what it returns.
         """
         raise NotImplementedError("Tabular.look_up: write this method")
 
     @counted
     def value(self, state, player):
-        """As `Minimax.value`, except that the successors' values come from `look_up`.
+        """Like `Minimax.value`, except that the successors' values come from `look_up`.
 
-        `look_up` alone fills the table, so after a call of `value` it holds the states below
-        `state`, but not `state` itself.
+        After a call of `value`, the table therefore contains every state below `state`.
 
-        Hint: the two branches differ only in whether the largest or the smallest value wins; the
-        built-in `max` and `min` return the *first* of equals when they are given a key.
+        Hint: of equal items, the built-in functions `max` and `min` return the *first* if they are
+        called with a key.
         """
         raise NotImplementedError("Tabular.value: write this method")
 
@@ -92,7 +89,8 @@ class Tabular:
 class MixedTabular(Tabular):
     """Plays a mixed strategy: any of the best moves, each with the same probability.
 
-    Only `self.random` decides which. The same seed gives the same moves, whatever other agents do.
+    Only `self.random` determines which. The same seed gives the same moves, whatever other agents
+    do.
     """
 
     def __init__(self, seed=None):
@@ -100,7 +98,7 @@ class MixedTabular(Tabular):
         self.random = random.Random(seed)
 
     def choose(self, state):
-        """One of `best_moves(state)`, drawn by `self.random`; the game is not over.
+        """One of `best_moves(state)`, drawn with `self.random`; the game is not over.
 
         Hint: `random.Random` has a method that draws from a list.
         """
@@ -109,9 +107,8 @@ class MixedTabular(Tabular):
     def best_moves(self, state):
         """All moves whose value is the value of `state`, as a list in the order of `legal_moves()`.
 
-        The values are looked up, so the table holds afterwards what `search(state)` leaves there.
+        The values are looked up, so afterwards the table contains every state below `state`.
 
-        Hint: look up the value of the state, then keep the moves whose successor has that value,
-        all from the view of the player to move in `state`.
+        Hint: compare values from the view of the same player, the one to move in `state`.
         """
         raise NotImplementedError("MixedTabular.best_moves: write this method")

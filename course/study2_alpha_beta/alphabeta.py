@@ -1,10 +1,11 @@
 """Study 2: alpha-beta search.
 
-You fill in this module. Notebook 02 explains every part; hand in this file with the notebook.
+You complete this module. Notebook 2 explains every part; submit this file with the notebook.
 
-The search asks a state only the five questions that make a game. So it plays any game, not just
-tic-tac-toe, and its utilities may be any numbers. The checks also ask about trees of numbers, as in
-the notebook: `NumberTree` in `course.probes.made_up`.
+The search uses a state only for the five questions that define a game. It therefore plays any game,
+not just tic-tac-toe, and utilities may be any numbers, which are compared without rounding. The
+checks also use trees of numbers, as in the notebook: `NumberTree` in `course.checks.toy_games`. Keep
+the method `value` with its arguments: the checks also call it directly.
 """
 
 from math import inf
@@ -13,7 +14,7 @@ from tictactoe import NodeCounter, Search, counted
 
 
 class AlphaBeta:
-    """Minimax without what cannot matter (Russell and Norvig 2021, figure 5.7)."""
+    """Minimax without the nodes that cannot matter (Russell and Norvig 2021, figure 5.7)."""
 
     def choose(self, state):
         """The move that `search` finds."""
@@ -23,10 +24,10 @@ class AlphaBeta:
         """Search from `state` and return `Search(move, value, nodes)`.
 
         The root's window is (-infinity, +infinity). `move` is the first best move in the order of
-        `legal_moves()`, `value` its value from the view of the player to move, and `nodes` how many
-        nodes this search visited, the root included.
+        `legal_moves()`, `value` is its value from the view of the player to move, and `nodes` is
+        the number of nodes that this search visited, including the root.
 
-        Hint: the root is an ordinary MAX node; let `value` handle it like any other.
+        Hint: `value` can handle the root like any other MAX node.
         """
         raise NotImplementedError("AlphaBeta.search: write this method")
 
@@ -34,15 +35,15 @@ class AlphaBeta:
     def value(self, state, player, alpha, beta):
         """Return `(value, move)` for `player` (MAX), searching inside the window (alpha, beta).
 
-        `alpha` is what MAX is already sure of elsewhere, `beta` what MIN is. `player` need not be
-        the one to move in `state`: where the opponent moves, the best move is the opponent's. The
-        first of equally good moves counts, for either player. The move of a terminal state is None.
+        `alpha` is the value that MAX is already sure of elsewhere, and `beta` is that of MIN.
+        `player` need not be to move in `state`: if the opponent is to move, the best move is the
+        opponent's. Of equally good moves, either player chooses the first. The move of a terminal
+        state is None.
 
-        After a cut the value is only a bound. Return the best value so far or the alpha or beta
-        that it has reached, as you like: no search can tell the difference.
+        After a cut, the value is only a bound. You may return the best value so far, or the alpha
+        or beta that it has reached: the result of the search is the same.
 
-        Hint: begin with your minimax. A MAX node returns as soon as its value is at least beta, and
-        otherwise raises alpha to its value; a MIN node returns as soon as its value is at most
-        alpha, and otherwise lowers beta.
+        Hint: start from your minimax. When can a node return early, and how does each value change
+        the window for the next child?
         """
         raise NotImplementedError("AlphaBeta.value: write this method")

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 3. The lane heuristic
 #
-# Minimax asks one question of a finished game: who has won? This notebook asks a harder one of an
-# unfinished game: who is *going* to win? We want an answer without searching.
+# At the end of a game, minimax only needs to know who has won. This notebook asks a harder question
+# about an unfinished game: who is *likely* to win? We want an answer without searching.
 #
-# You will write two functions in `heuristic.py`, the file beside this notebook: `lane_counts` and
-# `heuristic`. Open it in a second tab. Save it after a change and run a cell again: the first cell
-# below makes the notebook notice.
+# You will write two functions in `heuristic.py`, the file next to this notebook: `lane_counts` and
+# `heuristic`. Open it in a second tab. After a change, save it and run a cell again: the first cell
+# below makes the notebook reload your module.
 
 # %%
 # %load_ext course.notebook
@@ -15,7 +15,7 @@ from collections import Counter
 from course.check import check
 from course.plots import boards, figure, picture
 from tictactoe import Board, WinOrBlock, opponent
-from tictactoe.show.play_board import play_against
+from tictactoe.boards.play_board import play_against
 from tictactoe.solver import value, values
 
 from heuristic import heuristic, lane_counts
@@ -24,9 +24,9 @@ from heuristic import heuristic, lane_counts
 # ## Too many games
 #
 # In 1950 Claude Shannon asked how a machine could play chess. First he worked out why it cannot
-# simply look at everything. In a middle game a player has about 30 legal moves, so one move by each
-# side gives about a thousand possibilities. Take 40 moves by each side as a typical game. How long
-# would it take to look at every game, one each microsecond?
+# simply examine everything. In the middle of a game a player has about 30 legal moves, so one move
+# by each side gives about a thousand possibilities. Assume that a typical game has 40 moves by each
+# side. How long would it take to examine every game, at a rate of one per microsecond?
 
 # %%
 games = (10**3) ** 40
@@ -34,51 +34,51 @@ games_a_year = 10**6 * 365 * 24 * 3600
 print(f"{games:.0e} games, {games / games_a_year:.0e} years")
 
 # %% [markdown]
-# Shannon's paper says "over 10^90 years" for the same 10^120 games. Both are right: he gives a bound,
-# without the steps that lead to it, and ours is the plain division. A year has 3 x 10^13
-# microseconds, so his number could have been larger by sixteen zeros. It makes no difference. A
-# machine that is a billion times faster takes nine zeros off the years. It does not help.
+# (Shannon's "over 10^90 years" is a lower bound.) Even a machine that is a billion times faster would
+# not help.
 #
-# So the search has to stop before the games do, and something has to say what the unfinished
-# positions are worth. Shannon (1950) described two kinds of search that do this, **Type A** and
+# So the search has to stop before the games end, and something has to estimate the value of the
+# unfinished positions. Shannon (1950) described two kinds of search that do this, **Type A** and
 # **Type B**. The course that this study follows (Mayfield 2025) calls the agent of this study Type
-# A, and so do we. Is that what Shannon meant by it? Keep the question in mind: you will answer it
-# in notebook 5. Our Type A agent has three parts, and each gets a notebook.
+# A, and so do we. Is that what Shannon meant by the term? Keep the question in mind: you will
+# answer it in notebook 5. Our Type A agent has three parts, with one notebook for each.
 #
 # * Notebook 3: the estimate.
 # * Notebook 4: where it is safe to stop.
-# * Notebook 5: which move to look at first.
+# * Notebook 5: which move to search first.
 #
-# Tic-tac-toe does not need any of it; you could search it to the end. That is why we use it. We
-# know the exact value of every position, so we can see how good a guess is. In chess nobody can.
+# Tic-tac-toe does not need any of this, because you could search it to the end. That is why we use
+# it: we know the exact value of every position, so we can measure how good an estimate is. In chess
+# that is impossible.
 
 # %% [markdown]
 # ## What an evaluation must do
 #
-# An **evaluation** takes a state and a player and returns a number. Three things are asked of it.
+# An **evaluation function** takes a state and a player and returns a number, an estimate of the
+# utility (Russell and Norvig 2021, section 5.3). It has to meet three requirements.
 #
-# 1. **It must fit the ends.** A won game is worth +1, a lost one -1; a search takes these utilities
-#    from the state and does not evaluate. An unfinished game has to lie strictly between: no
-#    promise may count as much as a win in the hand. (Shannon's example for chess gives the king
-#    more points than everything else together.)
-# 2. **It must follow the chances.** The better the position, the larger the number. It need not be
-#    right each time, but it has to be right more often than not.
-# 3. **It must be cheap.** It runs at every place where the search stops. If it takes long, we could
-#    have searched deeper instead.
+# 1. **It must be consistent with the utilities.** A won game is worth +1, a lost one -1; a search
+#    takes these utilities from the state and does not evaluate it. The estimate for an unfinished
+#    game has to lie strictly between them: no promising position may count as much as a win. (In
+#    Shannon's example for chess, the king is worth more points than everything else together.)
+# 2. **It must be correlated with the chances of winning.** The better the position, the larger the
+#    number. It need not be right every time, but it has to be right more often than not.
+# 3. **It must be cheap.** It runs wherever the search stops. If it takes a long time, we could have
+#    searched deeper instead.
 #
 # ## Lanes
 #
-# What makes a tic-tac-toe position good? Marks that can still become three in a line. Call each
-# line in which one can win a **lane**. There are eight: three rows, three columns, two diagonals.
-# `Board` has them as `lanes`, each a tuple of three cells.
+# What makes a tic-tac-toe position good? Marks that can still become three in a line. We call each
+# line in which a player can win a **lane**. There are eight: three rows, three columns and two
+# diagonals. They are available as `Board.lanes`, each a tuple of three cells.
 
 # %%
 boards([Board()] * 8, Board.lanes, lanes=Board.lanes)
 
 # %% [markdown]
-# A lane with marks of both players is **dead**: nobody can win there any more. A lane without marks
-# says nothing about either player. The others belong to one player. Four counts sum them up, seen
-# by *our* player (P) against the opponent (O):
+# A lane with marks of both players is **dead**, because neither player can win there any more. A
+# lane without marks favours neither player. Every other lane belongs to one player. Four counts
+# summarise them, from the view of *our* player (P) against the opponent (O):
 #
 # | count | lanes with ... |
 # |---|---|
@@ -87,14 +87,14 @@ boards([Board()] * 8, Board.lanes, lanes=Board.lanes)
 # | O2 | two marks of the opponent and nothing else |
 # | O1 | one mark of the opponent and nothing else |
 #
-# A pair is worth more than a single mark. An exercise in the third edition of the textbook makes it
-# three times as much (Russell and Norvig 2010, exercise 5.9):
+# A pair is worth more than a single mark. An exercise in the third edition of the textbook weights
+# it three times as much (Russell and Norvig 2010, exercise 5.9):
 #
 # > **H = (3 P2 + P1) - (3 O2 + O1)**
 #
 # ## By hand
 #
-# Here is a position. Let x be our player. Take a pencil: find P2, P1, O2 and O1 before you go on.
+# Here is a position. Let x be our player. Take a pencil and find P2, P1, O2 and O1 before you continue.
 
 # %%
 board = Board("xx_o_o___")
@@ -110,20 +110,20 @@ boards([board] * 8, belongs_to, lanes=board.lanes)
 
 # %% [markdown]
 # So P2 = 1, P1 = 2, O2 = 1, O1 = 1, and H = (3 + 2) - (3 + 1) = 1. For o the same position gives H
-# = -1: swap the players and every sign changes. That is as it should be, since what one player
-# wins the other loses.
+# = -1: if you swap the players, every sign changes. This is what we want, since one player's gain
+# is the other's loss.
 #
-# Look again, though. It is x's turn, and cell 2 wins on the spot. "A little better for x" is a poor
-# description. H looks at the marks; it does not look ahead. Notebook 4 is about this.
+# But look at the position again. It is x's turn, and cell 2 wins immediately. "A little better for
+# x" is a poor description. H counts the marks and does not look ahead. Notebook 4 deals with this.
 #
 # ## Write `lane_counts`
 #
-# `lane_counts(state, player)` returns the pair `(two, one)` for one player. Called for our player
-# it gives P2 and P1, called for the opponent O2 and O1, so one function does for all four.
+# `lane_counts(state, player)` returns the pair `(two, one)` for one player. For our player it
+# returns P2 and P1, for the opponent O2 and O1, so one function computes all four counts.
 #
-# * `state.lanes` lists the lanes, `state[cell]` is `"x"`, `"o"` or `EMPTY`.
-# * Take the lanes from the state. Then the function also works on a board of another shape.
-# * Only open lanes count. One mark of the other player, and the lane is dead.
+# * `state.lanes` lists the lanes, and `state[cell]` is `"x"`, `"o"` or `EMPTY`.
+# * Take the lanes from the state. Then the function also works on boards of other shapes.
+# * Only open lanes count. One mark of the other player makes a lane dead.
 #
 # Try it on the position above. You know the answers.
 
@@ -131,8 +131,8 @@ boards([board] * 8, belongs_to, lanes=board.lanes)
 lane_counts(board, "x"), lane_counts(board, "o")
 
 # %% [markdown]
-# And on some corner cases. Say what you expect first: nothing on the board; a full lane, which is
-# neither a pair nor a single mark; and a board on which everything is dead.
+# Now try some corner cases. Predict each result first: an empty board; a full lane, which is
+# neither a pair nor a single mark; and a board on which every lane is dead.
 
 # %%
 [lane_counts(Board(text), "x") for text in ("_________", "xxxoo____", "xoxxoxoxo")]
@@ -143,33 +143,34 @@ check("study3.lane_counts")
 # %% [markdown]
 # ## Write `heuristic`
 #
-# H is a whole number, often larger than 1, and rule 1 wants numbers between -1 and +1. So divide.
-# We divide by 10; why 10 is the question of the next section.
+# H is a whole number, often larger than 1, but requirement 1 demands numbers between -1 and +1. So
+# we divide by 10. Why 10 is the question of the next section.
 #
 # One warning. It is tempting to put the tenths into the formula: 0.3 for a pair, 0.1 for a single
-# mark. Take one pair against three single marks. The two sides are level, so the result should be
-# 0.
+# mark. Suppose there is one pair against three single marks. The two sides are level, so the result
+# should be 0.
 
 # %%
 print(3 * 1 - 1 * 3, "in whole numbers")
 print(0.3 * 1 - 0.1 * 3, "in tenths")
 
 # %% [markdown]
-# A tenth has no exact binary form, and the errors do not cancel. A search compares values and asks
-# which is *greater*; for it, a difference in the seventeenth digit is a difference. So work in
-# whole numbers and divide once, at the end. This is rule 6 in the docstring of `tictactoe.nodes`,
-# where all rules of counting and comparing are kept. Have a look at it now: `import
-# tictactoe.nodes` and `help(tictactoe.nodes)`.
+# A tenth has no exact binary form, and the rounding errors do not cancel. A search looks for the
+# *greater* of two values, and a difference in the seventeenth digit is still a difference. So work
+# in whole numbers and divide once, at the end. This is rule 6 in the docstring of
+# `tictactoe.nodes`, which contains all rules for counting and comparing. Have a look at it now:
+# `import tictactoe.nodes` and `help(tictactoe.nodes)`.
 #
 # `heuristic(state, player)` returns H divided by 10, from the view of `player`. For our position it
-# should say 0.1 and -0.1.
+# should return 0.1 and -0.1.
 
 # %%
 heuristic(board, "x"), heuristic(board, "o")
 
 # %% [markdown]
-# Now let it judge the first move. There are only three kinds: corner, edge, centre. Most people
-# begin in the centre. Does the heuristic agree, and can you say why from the lanes alone?
+# Now let it evaluate the first move. There are only three kinds: corner, edge and centre. Most
+# people begin in the centre. Does the heuristic agree, and can you explain its result from the
+# lanes alone?
 
 # %%
 openings = [Board().after(cell) for cell in (0, 1, 4)]
@@ -179,9 +180,9 @@ boards(openings, [f"{heuristic(opening, 'x'):+.1f} for x" for opening in opening
 check("study3.heuristic")
 
 # %% [markdown]
-# Play with your heuristic at hand. *Show values* writes on each of your moves what it gives the
-# position after the move, from your view; a move that ends the game has its utility. Look before
-# each move: would you have chosen the same?
+# Play with the help of your heuristic. *Show values* shows, on each of your moves, the heuristic
+# value of the position after the move, from your view; a move that ends the game shows its utility.
+# Decide before you look: would you have chosen the same move?
 
 # %%
 play_against(WinOrBlock(seed=1), values=heuristic)
@@ -189,9 +190,9 @@ play_against(WinOrBlock(seed=1), values=heuristic)
 # %% [markdown]
 # ## Why ten?
 #
-# Rule 1 wants -1 < H/n < 1 for every unfinished position, so n must be larger than the greatest
-# |H|. One can reason about it. One can also count, for the game is small: `values()` holds all
-# reachable boards.
+# Requirement 1 demands -1 < H/n < 1 for every unfinished position, so n must be larger than the
+# greatest |H|. You can find it by reasoning. You can also count, because the game is small:
+# `values()` contains all reachable boards.
 
 # %%
 positions = [state for state in values() if not state.is_terminal()]
@@ -202,25 +203,30 @@ def h(state):
     """H from x's view, as a whole number."""
     return round(10 * heuristic(state, "x"))
 
+# %% tags=["hide-input"]
+def plot_histogram(how_many):
+    """Plot how often each value of H occurs."""
+    least, greatest = min(how_many), max(how_many)
+    axes = figure(7.5, 3.6)
+    axes.bar(how_many.keys(), how_many.values(), width=0.8)
+    axes.set(xlabel="H from x's view", ylabel="unfinished positions",
+             title="H of every unfinished position")
+    axes.set_xticks(range(least, greatest + 1))
+    return picture(axes, "Histogram of H from x's view over all unfinished positions. Most lie "
+                   f"between -3 and +5, the highest bar is at 0. The least value, {least}, occurs "
+                   f"{how_many[least]} times, the greatest, {greatest}, occurs "
+                   f"{how_many[greatest]} times.")
+
 # %%
 how_many = Counter(h(state) for state in positions)
-least, greatest = min(how_many), max(how_many)
-print("least", least, "greatest", greatest)
-
-axes = figure(7.5, 3.6)
-axes.bar(how_many.keys(), how_many.values(), width=0.8)
-axes.set(xlabel="H from x's view", ylabel="unfinished positions",
-         title="H of every unfinished position")
-axes.set_xticks(range(least, greatest + 1))
-picture(axes, "Histogram of H from x's view over all unfinished positions. Most lie between -3 and "
-        f"+5, the highest bar is at 0. The least value, {least}, occurs {how_many[least]} times, "
-        f"the greatest, {greatest}, occurs {how_many[greatest]} times.")
+print("smallest", min(how_many), "largest", max(how_many))
+plot_histogram(how_many)
 
 # %% [markdown]
 # Before you read on, look at the shape. It is not symmetric. Why should x reach higher values than
 # o?
 #
-# Now the far right end. Which positions are these?
+# Now look at the far right end. Which positions are these?
 
 # %%
 limit = max(abs(h(state)) for state in positions)
@@ -228,25 +234,26 @@ extremes = [state for state in positions if abs(h(state)) == limit]
 boards(extremes, [f"H = {h(state)}\nexact value {value(state, 'x'):+d}" for state in extremes])
 
 # %% [markdown]
-# There are exactly four, and they are one position turned around. x has three pairs and a single
-# mark; o has nothing. Two players who know the game will hardly get there, but a search does not
-# ask who is sensible. It looks at everything.
+# There are exactly four, all rotations of one position. x has three pairs and a single mark; o has
+# nothing. Two experienced players will not get there, but a search also visits positions that no
+# sensible player would reach.
 #
-# Here H/10 is exactly 1. Strictly less was asked. So ten is, strictly speaking, too small: a
-# promise counts as much as a win.
+# Here H/10 is exactly 1, but we required strictly less. So, strictly speaking, ten is too small: an
+# unfinished position counts as much as a win.
 #
-# Does it hurt? Not in these four: x wins them anyway. Elsewhere it depends on which positions a
-# search evaluates. The Type A agent of the next notebook does not evaluate all of them, but only
-# those where nobody is about to win: where neither player has two marks and an empty cell in a
-# lane.
+# Does this do any harm? Not in these four positions, because x wins them anyway. Elsewhere it
+# depends on which positions a search evaluates. The Type A agent of the next notebook does not
+# evaluate all of them, but only those in which no player threatens to win: neither player has two
+# marks and an empty cell in a lane.
 
 # %% [markdown]
 # **Question.** Suppose that a classmate divides by 2 instead of 10, and you divide by 1000. All
-# three are Type A agents. (a) Find the largest |H| on the positions that such an agent evaluates
-# (add a cell; `lane_counts` tells where nobody is about to win). Can your agent and one that
-# divides by 10 ever choose different moves? (b) Your classmate's agent: describe a choice between
-# two moves in which it goes wrong. (c) What is the smallest whole divisor that is certainly safe
-# for this agent? Which property of a divisor matters, then, and which does not?
+# three agents are Type A agents. (a) Find the largest |H| on the positions that such an agent
+# evaluates. (Add a cell; with `lane_counts` you can find the positions in which no player threatens
+# to win.) Can your agent and one that divides by 10 ever choose different moves? (b) Describe a
+# choice between two moves in which your classmate's agent goes wrong. (c) What is the smallest
+# whole divisor with which every estimate of this agent is strictly between a loss and a win? Which
+# property of a divisor matters, then, and which does not?
 
 # %% [markdown] answer="why-ten"
 # *Write your answer here.*
@@ -254,9 +261,33 @@ boards(extremes, [f"H = {h(state)}\nexact value {value(state, 'x'):+d}" for stat
 # %% [markdown]
 # ## How good a guess is it?
 #
-# Rule 2: the estimate must follow the chances. We have the exact value of every position from
-# `tictactoe.solver`, so let us see. Take each unfinished position from the view of the player who
-# is to move. Is H negative, zero or positive? And is the position lost, drawn or won?
+# Requirement 2 says that the estimate must follow the chances of winning. `tictactoe.solver` gives
+# us the exact value of every position, so we can test this. Take each unfinished position from the
+# view of the player to move. Is H negative, zero or positive? And is the position lost, drawn or
+# won?
+
+# %% tags=["hide-input"]
+def plot_shares(guesses):
+    """Plot the shares of lost, drawn and won positions for each value of H."""
+    axes = figure(8, 3.8)
+    scale = sorted({n for n, _ in guesses})
+    total = [sum(guesses[n, exact] for exact in (-1, 0, 1)) for n in scale]
+    bottom = [0.0] * len(scale)
+    for exact, name, colour, hatch in ((-1, "lost", "#E69F00", "//"), (0, "drawn", "#dddddd", ""),
+                                       (1, "won", "#0072B2", "..")):
+        share = [guesses[n, exact] / all_of_them
+                 for n, all_of_them in zip(scale, total, strict=True)]
+        axes.bar(scale, share, bottom=bottom, label=name, color=colour, hatch=hatch,
+                 edgecolor="white", width=0.9)
+        bottom = [low + part for low, part in zip(bottom, share, strict=True)]
+    axes.set(xlabel="H from the view of the player to move", ylabel="share of positions",
+             title="Exact values of the positions")
+    axes.set_xticks(scale[::2])
+    axes.figure.legend(loc="outside right upper")
+    return picture(axes, "Stacked bars: for every H from the view of the player to move, the share "
+                   "of positions that are really lost, drawn and won. From H = 1 on nearly all are "
+                   "won, up to -7 all are lost; between them lie lost, drawn and won positions "
+                   "side by side.")
 
 # %%
 guesses = Counter()
@@ -269,38 +300,20 @@ for name, wanted in (("H < 0", lambda n: n < 0), ("H = 0", lambda n: n == 0),
     lost, drawn, won = (sum(count for (n, exact), count in guesses.items()
                             if wanted(n) and exact == outcome) for outcome in (-1, 0, 1))
     print(f"{name}: {lost:5,} lost {drawn:5,} drawn {won:5,} won")
-
-axes = figure(8, 3.8)
-scale = sorted({n for n, _ in guesses})
-total = [sum(guesses[n, exact] for exact in (-1, 0, 1)) for n in scale]
-bottom = [0.0] * len(scale)
-for exact, name, colour, hatch in ((-1, "lost", "#E69F00", "//"), (0, "drawn", "#dddddd", ""),
-                                   (1, "won", "#0072B2", "..")):
-    share = [guesses[n, exact] / all_of_them
-             for n, all_of_them in zip(scale, total, strict=True)]
-    axes.bar(scale, share, bottom=bottom, label=name, color=colour, hatch=hatch,
-             edgecolor="white", width=0.9)
-    bottom = [low + part for low, part in zip(bottom, share, strict=True)]
-axes.set(xlabel="H from the view of the player to move", ylabel="share of positions",
-         title="What the positions are really worth")
-axes.set_xticks(scale[::2])
-axes.figure.legend(loc="outside right upper")
-picture(axes, "Stacked bars: for every H from the view of the player to move, the share of "
-        "positions that are really lost, drawn and won. From H = 1 on nearly all are won, up to -7 "
-        "all are lost; between them lie lost, drawn and won positions side by side.")
+plot_shares(guesses)
 
 # %% [markdown]
 # The right half is very good. If you are to move and H is positive, you nearly always win.
 #
-# The left half is odd. At the far end all is lost, as it should be. But from -6 to -1 you find
-# lost, drawn and won positions side by side. The opponent has more and better lanes there, and
-# still more of these positions are won than lost!
+# The left half is odd. At the far end every position is lost, as expected. But from -6 to -1 there
+# are lost, drawn and won positions for the same H. The opponent has more and better lanes there,
+# and yet more of these positions are won than lost!
 
 # %% [markdown]
-# **Question.** Explain the middle, from -6 to -1. What does H leave out that makes it so unreliable
-# when it is a little negative, and why does the same thing make it so reliable when it is positive?
-# Give one position as an example (draw it with `Board("...")`). Then say how you would change the
-# formula, and what your change would cost.
+# **Question.** Explain the middle part, from -6 to -1. What does H ignore that makes it so
+# unreliable when it is slightly negative, and why does the same omission make it so reliable when
+# it is positive? Give one position as an example (draw it with `Board("...")`). Then propose a
+# change to the formula, and explain what your change would cost.
 
 # %% [markdown] answer="whose-move"
 # *Write your answer here.*
@@ -308,13 +321,15 @@ picture(axes, "Stacked bars: for every H from the view of the player to move, th
 # %% [markdown]
 # ## Three and one?
 #
-# Somebody chose the weights, 3 for a pair and 1 for a single mark. Here we can ask the game. Take two
-# of the unfinished positions, from the views of those who are to move, such that one is really better
-# than the other: won against drawn, say. How often does the better one have the higher H? (If both have
-# the same H, count one half.) With weights that know nothing it would be 0.5.
+# The weights, 3 for a pair and 1 for a single mark, were chosen by hand. For this game we can test
+# them. Take two unfinished positions, each from the view of its player to move, such that one is
+# really better than the other: for example, one won and the other drawn. How often does the better
+# one have the higher H? (If both have the same H, count one half.) Statisticians call this share
+# the *probability of concordance*; for two classes it is the area under the ROC curve (AUC).
+# Weights that carry no information would give 0.5.
 #
 # **Guess** first: is 3 to 1 the best ratio? What do you get if a pair weighs no more than a single
-# mark, and what if only pairs count? Then add weights of your own.
+# mark, and what if only pairs count? Then add weights of your choice.
 
 # %%
 kinds = Counter()
@@ -326,7 +341,7 @@ for state in positions:
 
 
 def agreement(pair, single):
-    """How often the better of two positions has the higher H, with these weights."""
+    """The share of pairs in which the better position has the higher H, with these weights."""
     right = among = 0
     for (two, one, exact), count in kinds.items():
         for (other_two, other_one, other_exact), others in kinds.items():
@@ -343,30 +358,30 @@ for pair, single in ((0, 1), (1, 1), (2, 1), (3, 1), (4, 1), (10, 1), (1, 0)):
 # %% [markdown]
 # <details><summary>What you should have seen</summary>
 #
-# Single marks alone are worse than a coin. What matters is that a pair outweighs a single mark clearly:
-# from 3 to 1 on the ratio hardly changes anything, and 4 to 1 does best, by very little. So the numbers
-# 3 and 1 are good ones, and nothing special. Even the best two weights are right in fewer than nine of
-# ten cases. Something else is missing.
+# Single marks alone are worse than tossing a coin. What matters is that a pair clearly outweighs a
+# single mark: once the ratio is 3 to 1 or more, it makes almost no difference, and 4 to 1 does
+# best, by a tiny margin. So 3 and 1 are good weights, but not special ones. Even the best two
+# weights are right in fewer than nine out of ten cases. Something else is missing.
 #
 # </details>
 #
-# **Think first.** In *Qubic* one plays on a cube of 4 x 4 x 4 cells, and four in a line win. There are
-# 76 lanes. Which counts would a lane heuristic have there? What weights would you try, and on what
-# grounds? How would you find a divisor that is certainly large enough, when there are far too many
-# positions to count?
+# **Think first.** *Qubic* is played on a cube of 4 x 4 x 4 cells, and four in a line win. There are
+# 76 lanes. Which counts would a lane heuristic use there? Which weights would you try, and why? How
+# would you find a divisor that is certainly large enough, when there are far too many positions to
+# count?
 #
 # <details><summary>An answer</summary>
 #
-# Three own marks, two and one, and the same for the opponent: a count for every number short of a
-# full lane. Three in a lane threatens a win, so it should weigh much more than two, and two more
-# than one. Good weights can be fitted to games; notebook 8 learns some.
+# Lanes with one, two and three of our own marks, and the same for the opponent: one count for every
+# number of marks short of a full lane. Three in a lane threatens a win, so it should weigh much
+# more than two, and two more than one. Good weights can be fitted to games; notebook 8 learns some.
 #
-# A divisor that is certainly large enough needs no counting of positions: each of the 76 lanes adds
-# at most the largest weight, so any number above 76 times that weight will do.
+# You can find a divisor that is certainly large enough without counting positions: each of the 76
+# lanes adds at most the largest weight, so any number above 76 times that weight is safe.
 #
 # </details>
 
 # %% [markdown]
-# **Sources**, in full in `course/bibliography.md`: Shannon 1950, sections 2 and 3, for the numbers and
-# the evaluation; Russell and Norvig 2010, exercise 5.9, for H; Mayfield 2025 for the agent of this
-# study.
+# **Sources**, in full in `course/bibliography.md`: Shannon 1950, sections 2 and 3, for the numbers
+# and the evaluation; Russell and Norvig 2021, section 5.3, for evaluation functions; Russell and
+# Norvig 2010, exercise 5.9, for H; Mayfield 2025 for the agent of this study.

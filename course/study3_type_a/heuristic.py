@@ -1,6 +1,7 @@
-"""Study 3: a Type A agent: a depth limit, quiescence, a heuristic, and move ordering.
+"""Study 3: a Type A agent with a depth limit, quiescence, a heuristic and move ordering.
 
-You fill in this module. Notebooks 03, 04 and 05 explain every part; hand in this file with them.
+You complete this module. Notebooks 3, 4 and 5 explain every part; submit this file with them. Keep
+all functions and methods, such as `value`, with their arguments: the checks also call them directly.
 """
 
 from heapq import heapify, heappop
@@ -10,12 +11,12 @@ from tictactoe import EMPTY, NodeCounter, Search, counted, opponent
 
 
 def lane_counts(state, player):
-    """How many lanes hold two marks of `player` and nothing else, and how many hold one.
+    """The number of lanes with two marks of `player` and nothing else, and of those with one mark.
 
     Returns the pair `(two, one)`.
 
-    Hint: `state.lanes` lists the lanes as tuples of cells, `state[cell]` is "x", "o" or `EMPTY`.
-    Take the lanes from the state: the same function then serves other boards.
+    Hint: `state.lanes` lists the lanes as tuples of cells, and `state[cell]` is "x", "o" or
+    `EMPTY`. If you use the state's own lanes, the function works for other boards as well.
     """
     raise NotImplementedError("lane_counts: write this function")
 
@@ -24,29 +25,30 @@ def heuristic(state, player):
     """H(state)/10 from the view of `player`: (3*P2 + P1 - 3*O2 - O1) / 10.
 
     P2 and P1 are the lane counts of `player`, O2 and O1 those of the opponent (Russell and Norvig
-    2010, exercise 5.9). The formula holds as it stands, also where it gives 1 or more, and for
-    finished states too, although a search never asks there.
+    2010, exercise 5.9). The formula applies unchanged even if it gives 1 or more, and also to
+    terminal states, although a search never evaluates them.
 
-    Hint: compute H in whole numbers and divide by 10 once, at the end.
+    Hint: compute H in whole numbers, and divide by 10 once at the end.
     """
     raise NotImplementedError("heuristic: write this function")
 
 
 def is_quiescent(state):
-    """Whether neither player has a lane with two own marks and nothing else, whoever is to move.
+    """Whether neither player has a lane with two marks of that player and nothing else, no matter
+    who is to move.
 
-    This is asked of finished states too, where the same words decide.
+    A state in which both players have such lanes is not quiescent. The same definition applies to
+    terminal states, whether won or drawn.
 
-    Hint: `lane_counts` already says, for either player, how many such lanes there are.
     """
     raise NotImplementedError("is_quiescent: write this function")
 
 
 class TypeA:
-    """Searches at full width to a depth limit, without a cut-off in the middle of a fight.
+    """Searches at full width to a depth limit, but does not stop while threats are pending.
 
-    The course that this study follows calls this Type A (Mayfield 2025). What Shannon 1950 calls
-    so, and what he calls Type B, is in his sections 4 and 6.
+    The course on which this study is based calls this Type A (Mayfield 2025). Shannon's own Type A
+    and Type B strategies are in sections 4 and 6 of his paper (Shannon 1950).
 
     `limit`, at least 1, is the depth from which quiescent states are evaluated instead of searched.
     """
@@ -62,8 +64,8 @@ class TypeA:
         """Search from `state` and return `Search(move, value, nodes)`.
 
         The root is at depth 0. `move` is the first best move in the order of `legal_moves()`,
-        `value` its value from the view of the player to move, `nodes` how many nodes this search
-        visited, the root included.
+        `value` is its value from the view of the player to move, and `nodes` is the number of nodes
+        that this search visited, including the root.
         """
         raise NotImplementedError("TypeA.search: write this method")
 
@@ -71,32 +73,32 @@ class TypeA:
     def value(self, state, player, depth):
         """Return `(value, move)` of `state` at `depth` for `player` (MAX).
 
-        `player` need not be the one to move in `state`: where the opponent moves, the best move is
-        the opponent's. The first of equally good moves counts, for either player. A state that is
-        not searched has the move None.
+        `player` need not be to move in `state`: if the opponent is to move, the best move is the
+        opponent's. Of equally good moves, either player chooses the first. A state that is not
+        searched has the move None.
 
-        Hint: the terminal test comes first, then the cut-off test: at the limit or beyond it, a
-        quiescent state is worth its heuristic value (and has no move). Otherwise search all moves.
+        Hint: the terminal test comes first, then the cut-off test. A state that is not quiescent
+        can be deeper than the limit.
         """
         raise NotImplementedError("TypeA.value: write this method")
 
 
 def priority(state, move, player):
-    """How promising `move` is for `player`, who is to move: from 1 (try it first) to 5.
+    """The priority of `move` for `player`, who is to move: from 1 (try it first) to 5.
 
-    1: it wins. 2: fewer lanes than before hold two marks of the opponent and nothing else. 3, 4, 5:
-    the player's heuristic value after the move is greater than, equal to, less than before. The
-    smallest of the numbers counts.
+    1: it wins. 2: afterwards, fewer lanes contain two marks of the opponent and nothing else. 3, 4,
+    5: the player's heuristic value after the move is greater than, equal to or less than before. If
+    several apply, the priority is the smallest.
 
-    Hint: for 2, compare how many lanes with two marks the opponent has before and after.
     """
     raise NotImplementedError("priority: write this function")
 
 
 def by_priority(state):
-    """Yield the legal moves of `state`, the most promising first; lower cells first among equals.
+    """Yield the legal moves of `state` in the order of their priority; of equal ones, lower cells
+    first.
 
-    Hint: `heapify` the list of `(priority, move)` pairs, then `heappop` one at a time.
+    Hint: `heapify` a list of `(priority, move)` pairs.
     """
     raise NotImplementedError("by_priority: write this function")
 
@@ -105,7 +107,7 @@ class TypeAPlus:
     """Type A with alpha-beta pruning and move ordering (optional: extra credit).
 
     `order` is a function that returns the moves of a state in the order in which to search them; it
-    is used in every node, the root included.
+    is used in every node, including the root.
     """
 
     def __init__(self, limit=2, order=by_priority):
@@ -117,7 +119,7 @@ class TypeAPlus:
         return self.search(state).move
 
     def search(self, state):
-        """As `TypeA.search`, but pruned, with the window (-infinity, +infinity) at the root.
+        """Like `TypeA.search`, but pruned, with the window (-infinity, +infinity) at the root.
 
         `move` is the first best move in the order of the search.
         """
@@ -127,12 +129,10 @@ class TypeAPlus:
     def value(self, state, player, depth, alpha, beta):
         """Return `(value, move)` for `player` (MAX), searching inside the window (alpha, beta).
 
-        As in `TypeA.value`, with the first of equally good moves in the order of the search. After
-        a cut the value is only a bound, the best value so far or the alpha or beta that it has
-        reached.
+        Like `TypeA.value`, except that the first of equally good moves is the first in search
+        order. After a cut, the value is only a bound: the best value so far, or the alpha or beta
+        that it has reached.
 
-        Hint: your `TypeA.value`, with `self.order(state)` in the place of the legal moves. A MAX
-        node returns as soon as its value is at least beta, a MIN node as soon as it is at most
-        alpha.
+        Hint: combine your `TypeA.value` with the pruning of study 2.
         """
         raise NotImplementedError("TypeAPlus.value: write this method")

@@ -1,14 +1,14 @@
 # %% [markdown]
 # # 6. Deeper within a budget
 #
-# In tic-tac-toe depth hardly matters: nine cells are searched to the end. In Connect Four it
-# decides games. There are some 4.5 million million positions, and an agent that has to move soon
-# gets a budget: so many nodes, and then it plays. This notebook is about how to spend them. In the
-# end your agent sees a move or two further than a plain search with the same budget. It is no
-# quicker: it only wastes less.
+# In tic-tac-toe depth makes little difference, because nine cells can be searched to the end. In
+# Connect Four it decides games. There are about 4.5 trillion positions, and an agent that
+# has to move soon gets a budget: it may visit a fixed number of nodes, and then it must play. This
+# notebook is about spending these nodes well. At the end your agent sees a move or two further than
+# a plain search with the same budget. It does not search faster; it wastes fewer nodes.
 #
-# You will write the module `deepening.py`. It takes no code from other studies; if you have done the
-# studies on alpha-beta and on Type A, you will meet old friends.
+# You will write the module `deepening.py`. It uses no code from other studies, but if you have done
+# the studies on alpha-beta and on Type A, you will recognise many of its ideas.
 
 # %%
 # %load_ext course.notebook
@@ -18,13 +18,13 @@ from time import perf_counter
 
 from course.check import check
 from course.plots import COLOURS, MARKERS, figure, picture
-from course.probes.made_up import NumberTree
-from course.recorded import depth_strength
+from course.checks.toy_games import NumberTree
+from course.published import depth_strength
 from tictactoe import ConnectFour
 from tictactoe.games.connect_four import centre_first, potential
-from tictactoe.show.knob import knob
-from tictactoe.show.play_board import play_against
-from tictactoe.show.time_left import TimeLeft
+from tictactoe.explorables.select import option_slider
+from tictactoe.boards.play_board import play_against
+from common.progress import Progress
 
 from deepening import (
     Deepening,
@@ -45,27 +45,27 @@ from deepening import (
 # ## Drop four in a row
 #
 # Choose a column, and your mark falls to the lowest open cell. Four in a row win, in any direction.
-# Your opponent looks one move ahead: it takes the move after which the board looks best. *Show
-# values* writes on your moves how good the board looks after them, by the estimate it goes by.
+# Your opponent looks one move ahead: it plays the move after which the board looks best to it.
+# *Show values* shows, on each of your moves, how good the resulting board is according
+# to the opponent's estimate.
 
 # %%
 class OneMove:
-    """Takes the move after which its position looks best, the centre first among equals."""
+    """Plays the move after which its position looks best; among equal moves the most central."""
 
     def choose(self, state):
-        return max(centre_first(state), key=lambda move: self.worth(state.after(move),
-                                                                    state.to_move))
+        return max(centre_first(state), key=lambda move: self.estimate(state.after(move),
+                                                                       state.to_move))
 
-    def worth(self, state, player):
+    def estimate(self, state, player):
         return state.utility(player) if state.is_terminal() else potential(state, player)
 
 
 play_against(OneMove(), start=ConnectFour(), values=potential)
 
 # %% [markdown]
-# Did you win? It can be beaten with one simple plan: threaten two things at once. Here is a position
-# from another game. x is to move, and there is one column that wins. **Find it** before you open the
-# answer.
+# Did you win? A simple plan beats it: create two threats at the same time. Here is a position from
+# another game. x is to move, and exactly one column wins. **Find it** before you open the answer.
 
 # %%
 riddle = ConnectFour.from_moves([1, 3, 3, 2, 3, 3, 2, 6, 2, 1, 1, 2])
@@ -74,61 +74,56 @@ riddle
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Column 4. The new mark is the end of a diagonal that lacks only column 1, so o has to play there. Then
-# x plays column 4 again, and has two threats, one above the other: whoever fills the lower cell, x
-# wins. That is five moves deep, x's and o's together. `OneMove` plays column 1.
+# Column 4. The new mark is the end of a diagonal that lacks only its cell in column 1, so o has to
+# play there. Then x plays column 4 again and has two threats, one above the other: whichever player
+# fills the lower cell, x wins. The plan is five moves deep, counting both x's and o's. `OneMove`
+# plays column 1.
 #
 # </details>
 #
 # ## What a state looks like
 #
 # A `ConnectFour` is a state like any other: `legal_moves()`, `after(move)`, `is_terminal()`,
-# `utility(player)`. Moves are columns. Lanes are there as well, all 69 of them, so whoever wrote
-# `heuristic.py` in study 3 can try it here: it takes the lanes from the state, and works unchanged.
-# Its quiescence says little, though. Of the positions after 12 random moves about one in a hundred
-# is quiet, so a search that goes on until all is quiet goes on to the end. Here we cut off at the
-# limit, quiet or not, and use another estimate, `potential`: a lane in which only one player has
-# marks counts 1, 4 or 9 thousandths for one, two or three of them, and the opponent's lanes are
-# subtracted.
+# `utility(player)`. Moves are columns. It also has lanes, all 69 of them, so if you wrote
+# `heuristic.py` in study 3, you can try it here: it takes the lanes from the state and works
+# unchanged. Its quiescence test is of little use, though. After 12 random moves, only about one
+# position in a hundred is quiet, so a search that continues until every position is quiet continues
+# almost to the end of the game. Here we cut off at the limit, quiet or not, and use another
+# estimate, `potential`: a lane in which only one player has marks counts 1, 4 or 9 thousandths for
+# one, two or three of them, and the opponent's lanes are subtracted.
 #
-# **Predict.** How deep does a search get with a budget of 1,000 nodes, if it prunes nothing? There
-# are seven columns.
-#
-# <details><summary>Answer</summary>
-#
-# Three moves deep. 1 + 7 + 49 + 343 nodes are 400, and the next level alone has 2,401. Each move
-# deeper costs seven times as much, so seven times the budget buys one move, and so would a machine
-# that is seven times as fast. To look deeper for less, a search must visit fewer nodes.
-#
-# </details>
+# How deep does a search with a budget of 1,000 nodes get if it does not prune? The branching factor
+# is seven, so 1 + 7 + 49 + 343 = 400 nodes are enough for three moves, and the next level alone has
+# 2,401. Each additional move costs seven times as much, so seven times the budget buys one more
+# move, and so would a machine that is seven times as fast. To look deeper within the budget, a
+# search must visit fewer nodes.
 #
 # ## One kind of node
 #
-# In the earlier studies there were MAX nodes and MIN nodes. They did the same thing with the signs
-# turned round, so one of them is enough. Let every value be **from the view of the player to move**.
-# What is worth 0.3 to my opponent is worth -0.3 to me:
+# In the earlier studies there were MAX nodes and MIN nodes. They did the same thing with opposite
+# signs, so one kind is enough. Let every value be **from the view of the player to move**. A
+# position worth 0.3 to my opponent is worth -0.3 to me:
 #
 #     value of a node = the largest of (minus the value of the child)
 #
-# This is called negamax (Knuth and Moore 1975). The window turns round with the view: where I have
-# (alpha, beta), my opponent has (-beta, -alpha).
+# This is called **negamax** (Knuth and Moore 1975). The window is reversed together with the view:
+# if my window is (alpha, beta), my opponent's is (-beta, -alpha). (Alpha is the value that I can
+# already guarantee elsewhere, beta the one to which my opponent can limit me elsewhere. A node whose
+# value reaches beta returns immediately: notebook 2.)
 #
-# By hand: x has two moves. After the first o can choose between 5 and 9 for x, after the second
-# between 3 and 8. What does each of the three nodes above the numbers return? And which number is
-# never looked at?
+# Here is an example. x has two moves. After the first, o can choose between 5 and 9 for x, after the
+# second between 3 and 8. Follow the search with a pencil:
 #
-# <details><summary>Answer</summary>
+# * The first child returns -5: o chooses 5, which is worth -5 to o. So the root is guaranteed 5.
+# * The second child is searched in the window (-infinity, -5). There o finds 3, worth -3 to o, which
+#   is at least -5, so the child returns -3 immediately, and 8 is never visited.
+# * The root returns 5.
 #
-# The first child returns -5: o chooses 5, which is worth -5 to o. So the root is sure of 5, and the
-# second child is searched in the window (-infinity, -5). There o finds 3, worth -3 to o, which is at
-# least -5: it returns -3 at once, and 8 is never looked at. The root returns 5.
+# Write `DepthLimited.visit`. Search a child with `self.value`, which counts the node and calls
+# `visit` again. `self.cut` and `self.moves` are for later; call them as the docstring describes.
 #
-# </details>
-#
-# Write `DepthLimited.visit`. A child is searched by `self.value`, which counts the node and calls
-# `visit` again. `self.cut` and `self.moves` are there for later; call them as the docstring says.
-#
-# Try it on the tree and on the riddle. What does the search see there that the estimate does not?
+# Try it on the tree and on the riddle. What does the search see in the riddle that the estimate
+# does not?
 
 # %%
 print("the riddle, estimated:", potential(riddle, "x"), "for x,", potential(riddle, "o"), "for o")
@@ -142,9 +137,8 @@ check("study4.limited")
 # %% [markdown]
 # ## The order decides
 #
-# **Predict.** The same search of the empty board to limit 6, once with the columns from left to
-# right, once with the middle first. Value and move are the same. How many times as many nodes does
-# the worse order visit: 1.2, 3 or 9 times?
+# We search the empty board to limit 6, once with the columns from left to right, and once with the
+# middle first. Value and move are the same. How much does the order change the number of nodes?
 
 # %%
 empty = ConnectFour()
@@ -152,16 +146,12 @@ for order in (board_order, centre_first):
     print(f"{order.__name__:13}", order(empty), DepthLimited(6, order=order).search(empty))
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# The worse order visits nine times as many: 12,648 against 1,407 nodes. With a good move first, most
+# of the others are cut off after one reply.
 #
-# Nine times: 12,648 against 1,407 nodes. With a good move first, most of the others are cut off after
-# one reply.
-#
-# </details>
-#
-# `centre_first` knows something about Connect Four. The next two parts need no such knowledge: they
-# *learn* a good order while they search. Both move some moves to the front of the list and leave
-# the others as they are. Write `promoted`.
+# `centre_first` contains knowledge about Connect Four. The next two parts need no such knowledge:
+# they *learn* a good order during the search. Both put some moves at the front of the list and keep
+# the others in their order. Write `promoted`.
 
 # %%
 promoted([0, 1, 2, 3, 4, 5, 6], [3, 5]), promoted([0, 2, 4], [5, 4])
@@ -174,18 +164,11 @@ check("study4.promoted")
 #
 # o threatens to win in column 5. x can play six other columns, and after each of them o wins in
 # column 5. A search that has seen this once should try column 5 first the next time. Such a move is
-# called a *killer*: it has caused a cut at the same depth, in a sister position, and is likely to do
-# so again (Akl and Newborn 1977).
+# a **killer move**, or *killer*: it has caused a cut at the same depth in a sibling position, and
+# is likely to do so again (Akl and Newborn 1977).
 #
-# `WithKillers` keeps the last two of them for each depth. Write `cut` and `moves`.
-#
-# **Predict.** Killers are tried before everything else. Do they save nodes
-#
-# * on the empty board, columns from left to right,
-# * on the empty board, the centre first,
-# * in the riddle, with either order?
-#
-# The cell below the check counts them.
+# `WithKillers` keeps the last two killers for each depth, and tries them before all other moves.
+# Write `cut` and `moves`. The cell below the check counts the nodes with and without killers.
 
 # %%
 agent = WithKillers(limit=5)
@@ -198,7 +181,7 @@ check("study4.killers")
 # %%
 @cache
 def nodes(kind, order, limit, state):
-    """How many nodes a search visits."""
+    """The number of nodes that a search visits."""
     return kind(limit, order=order).search(state).nodes
 
 
@@ -208,27 +191,16 @@ for title, state in (("empty board", ConnectFour()), ("the riddle", riddle)):
         print(f"{title}, {order.__name__:12}: {plain:6,} nodes without, {killers:6,} with killers")
 
 # %% [markdown]
-# <details><summary>What you should have seen</summary>
-#
-# From left to right killers are a great help. With the centre first they make the search of the
-# empty board a little *more expensive*. A question below asks you why.
-#
-# </details>
+# When moves are tried from left to right, killers are a great help. With the centre first, they
+# make the search of the empty board slightly *more expensive*. A question below asks why.
 #
 # ## The same position twice
 #
-# Columns 0, 1, 2 or 2, 1, 0: the marks of x and o end up in the same cells. Alpha-beta does not
-# notice, and searches both.
+# Play the columns 0, 1, 2 or 2, 1, 0: the marks of x and o end up in the same cells. Alpha-beta
+# does not notice this and searches both positions.
 #
-# **Predict.** There are 7 * 7 * 7 * 7 * 7 = 16,807 ways to play five moves. How many different
-# positions do they lead to?
-#
-# <details><summary>Answer</summary>
-#
-# 4,263, a quarter; and the deeper, the smaller the share. (The cell that counts layers in notebook
-# 1 counts these, too, if you put `ConnectFour` in the place of `Board`, put `for _ in range(5):` in
-# the place of the `while` line, and leave out `layers.pop()`. Without the limit it would never
-# end.)
+# There are 7 * 7 * 7 * 7 * 7 = 16,807 ways to play five moves, but they lead to only 4,263 different
+# positions, a quarter. The more moves, the smaller the share:
 #
 # | moves | ways | positions |
 # |---|---|---|
@@ -238,25 +210,26 @@ for title, state in (("empty board", ConnectFour()), ("the riddle", riddle)):
 # | 4 | 2,401 | 1,120 |
 # | 5 | 16,807 | 4,263 |
 #
-# </details>
+# So a search should remember its results in a **transposition table** (Greenblatt, Eastlake and
+# Crocker 1967). But there is a catch. Alpha-beta often stops before it knows the exact value. What
+# may it store then?
 #
-# So a search should remember what it has found, in a **transposition table** (Greenblatt, Eastlake
-# and Crocker 1967). There is a catch. Alpha-beta often stops before it knows a value. What may it
-# write down?
-#
-# **Predict.** A state was searched in the window (0.1, 0.3). What is its true value, if the search
-# has returned 0.2, if it has returned 0.4, and if it has returned -0.5?
+# **Predict.** A state was searched in the window (0.1, 0.3). What do you know about its true value
+# if the search returned 0.2, if it returned 0.4, and if it returned -0.5?
 #
 # <details><summary>Answer</summary>
 #
-# 0.2 is the value: it lies inside the window, so nothing that matters was cut off. 0.4 was enough to
-# stop: the value is 0.4 **or more**. And with -0.5 every move was refuted by a reply that was good
-# enough, though there may be better ones: the value is -0.5 **or less**.
+# 0.2 is the exact value: it is inside the window, so nothing that matters was cut off. 0.4 was
+# enough to stop, so the value is 0.4 **or more**. With -0.5, every move was refuted by some reply,
+# though there may be even better replies, so the value is -0.5 **or less**. (Our search is
+# fail-soft, see notebook 2. A fail-hard search would return 0.3 and 0.1 here, and the table would
+# store weaker bounds.)
 #
 # </details>
 #
-# Write `bound_of` and `answers`. An entry can be looked up in another window than the one in which it
-# was found, and at another depth. When may a search do without searching?
+# Write `bound_of` and `answers`. An entry may be looked up in a different window from the one in
+# which it was found, and at a different depth. When may the search return the stored value instead
+# of searching?
 
 # %%
 [bound_of(value, 0.1, 0.3) for value in (0.2, 0.4, -0.5)]
@@ -268,11 +241,11 @@ check("study4.bound")
 check("study4.answers")
 
 # %% [markdown]
-# Now write `WithTable`. Besides answers it gives a move: the one that was best the last time, even if
-# the entry is too shallow to answer, is a good one to begin with.
+# Now write `WithTable`. In addition to values, the table provides a move: the move that was best
+# last time is a good one to start with, even if the entry is too shallow to return its value.
 #
-# `WithBoth` is given, and has no code of its own: the table's move first, then the killers, then the
-# order of the game. It works if each of your methods calls `super()`.
+# `WithBoth`, which is given, only combines its two base classes: the table's move comes first, then
+# the killers, then the order of the game. It works if each of your methods calls `super()`.
 
 # %%
 agent = WithTable(limit=6)
@@ -288,19 +261,24 @@ check("study4.both")
 # %% [markdown]
 # ## Iterative deepening
 #
-# Which limit can an agent afford? That depends on the position, and nobody knows beforehand. So it
-# searches to limit 1, then to limit 2, then 3. When the budget is used up, it plays what the last
-# finished limit has found.
+# Which limit can an agent afford? That depends on the position and is not known in advance. So the
+# agent searches to limit 1, then to limit 2, then 3. When the budget is used up, it plays the move
+# found by the last completed search. This is called **iterative deepening**.
 #
-# **Predict.** A search to limit 7 visits, say, 60,000 nodes without a table. What does it cost to
-# search to limits 1 to 6 *first*: about a third more, as much again, or six times as much?
-# And with a table, which keeps what it has learned from limit to limit?
+# The best moves for both sides, one after the other from the root, are called the **principal
+# variation** ("principal continuation" in Akl and Newborn 1977). Each search can begin with the
+# principal variation of the one before, and a transposition table makes this happen automatically,
+# because it keeps the best move of every state on it.
 #
-# In a tournament the budget is a time. Ours is a number of nodes, so that a search finds the same move
-# on a slow machine, or on a busy one. The last line of the next cell is the exchange rate: it says how
-# many nodes a second would buy you.
+# **Predict.** Suppose a search to limit 7 visits 60,000 nodes without a table. How much does it
+# cost to search to limits 1 to 6 *first*: about a third more, the same again, or six times as much?
+# And with a table, which keeps what it has learned from one limit to the next?
 #
-# Write `Deepening`: `search` and `visit`.
+# In a tournament the budget is a time. Ours is a number of nodes, so that a search finds the same
+# move on a slow or busy machine. The last line of the next cell is the exchange rate: the number of
+# nodes that your machine visits in one second.
+#
+# Write the methods `search` and `visit` of `Deepening`.
 
 # %%
 agent = DeepeningTable(budget=5_000)
@@ -310,7 +288,7 @@ rate = found.nodes / (perf_counter() - start)
 print(found)
 for line in agent.log:
     print(line)
-print(f"on this machine, now: {rate:,.0f} nodes a second")
+print(f"on this machine, now: {rate:,.0f} nodes per second")
 
 # %%
 check("study4.deepening")
@@ -319,19 +297,20 @@ check("study4.deepening")
 check("study4.together")
 
 # %% [markdown]
-# And now the answer. The next cell searches the empty board to limit 7, the columns from left to
-# right, once directly and once by way of all limits before. Below that it shows all four agents:
-# how many nodes has it taken them to finish each limit? Turn the knob between the two orders.
+# Now the answer. The next cell searches the empty board to limit 7, with the columns from left to
+# right, once directly and once through all smaller limits. Below that it plots how many nodes each
+# of the four agents needs to finish each limit. Use the slider to switch between the two orders.
 
 # %%
-one_more = TimeLeft(4, "searches")
+progress = Progress(4, "searches")
 for once, deepening in ((DepthLimited, Deepening), (WithTable, DeepeningTable)):
     directly = nodes(once, board_order, 7, ConnectFour())
-    one_more()
+    progress.update()
     step_by_step = deepening(10**6, 7).search(ConnectFour()).nodes
-    one_more()
+    progress.update()
     print(f"{once.__name__:12}: limit 7 alone {directly:6,} nodes, limits 1 to 7 {step_by_step:6,}")
 
+# %% tags=["hide-input"]
 AGENTS = {"alpha-beta only": Deepening, "with killers": DeepeningKillers,
           "with a table": DeepeningTable, "with both": DeepeningBoth}
 
@@ -348,92 +327,89 @@ ORDERS = {"from left to right": board_order, "the centre first": centre_first}
 
 
 def by_limit(order, state=ConnectFour()):
-    """How many nodes each agent has visited when it finishes a limit."""
+    """Plot how many nodes each agent has visited when it finishes a limit."""
     axes = figure(7.2, 3.6)
-    told = []
+    descriptions = []
     for (name, kind), colour, marker in zip(AGENTS.items(), COLOURS, MARKERS, strict=False):
         log = finished(kind, ORDERS[order], state)
         axes.plot([line.limit for line in log], [line.nodes for line in log], color=colour,
                   marker=marker, label=name)
-        told.append(f"{name} {log[-1].nodes:,}")
+        descriptions.append(f"{name} {log[-1].nodes:,}")
     axes.set(xlabel="limit", ylabel="nodes so far", yscale="log", title=f"The empty board, {order}")
     axes.figure.legend(loc="outside right upper")
-    return picture(axes, f"Nodes until limit 7, {order}: " + ", ".join(told))
+    return picture(axes, f"Nodes until limit 7, {order}: " + ", ".join(descriptions))
 
 
-knob("order", list(ORDERS), by_limit)
+option_slider("order", list(ORDERS), by_limit)
 
 # %% [markdown]
 # <details><summary>What happened there?</summary>
 #
-# Without a table the six searches before add less than a third: each is several times smaller than
-# the next. With a table all seven together cost *half* of the last one alone. The short searches
-# fill the table with good first moves, and the order decides.
+# Without a table, the six earlier searches add less than a third, because each is several times
+# smaller than the next. With a table, all seven together cost *half* as much as the last one alone.
+# The short searches fill the table with good first moves, and the order is what matters.
 #
-# Their values are of no use, by the way. In Connect Four each move adds a mark, so a state stands
-# at the same depth however it is reached, and what limit 6 found there is one move too shallow for
+# The stored values are of no use here. In Connect Four each move adds a mark, so a state is always
+# at the same depth, however it is reached, and what limit 6 found there is one move too shallow for
 # limit 7. Only the moves help.
 #
-# From left to right, table and killers together leave about an eighth of the nodes. With the centre
-# first, less is left to be learned.
+# With the columns from left to right, table and killers together reduce the nodes to about an
+# eighth. With the centre first, there is less left to learn.
 #
 # </details>
 #
-# **Question.** When do killers help, and when do they harm? Choose two positions of your own, one
-# without any threats and one with several, and both orders. Give a table of the nodes that your
-# agents need to finish a limit of your choice (at least 5), with and without killers. Explain the
-# best and the worst of your numbers from what the search tries first. Then: an agent that has a table
-# already gains less from killers. Why?
+# **Question.** When do killers harm? Find a position of your own (not the empty board), an order
+# and a limit (at least 5) for which `WithKillers` visits *more* nodes than `DepthLimited`. Give
+# both numbers, and explain from what the two searches try first why killers harm there, although
+# they help in the riddle.
 
 # %% [markdown] answer="when-killers-harm"
 # *Write your answer here.*
 
 # %% [markdown]
-# ## What is depth worth?
+# ## How much is depth worth?
 #
-# Nodes are not points. The next table was played beforehand (a hundred games for each agent and
-# each budget, from random openings, every opening from both sides). The rival has 400 nodes a move,
-# the centre first, and neither table nor killers. **Predict**: what share of the points has the
-# same agent with four times the nodes? And with a quarter of them?
+# Nodes are not points. The games in the next table were played in advance (a hundred games for each
+# agent and each budget, from random openings, each opening played from both sides). The opponent
+# has 400 nodes per move, tries the centre first, and uses neither a table nor killers.
+# `course/statistics.md` explains the intervals.
 
-# %%
+# %% tags=["hide-input"]
 table = depth_strength()
 NAMES = {"board": "left to right", "centre": "centre first"}
 axes = figure(7.2, 3.8)
-told = []
+descriptions = []
 for number, (parts, order) in enumerate(dict.fromkeys(entry[:2] for entry in table)):
-    some = [entry for entry in table if entry[:2] == (parts, order)]
-    beside = 0.9 * 1.07**number  # so that the intervals do not hide each other
-    axes.errorbar([beside * entry.budget for entry in some], [entry.score for entry in some],
-                  yerr=[[entry.score - entry.low for entry in some],
-                        [entry.high - entry.score for entry in some]], color=COLOURS[number],
+    entries = [entry for entry in table if entry[:2] == (parts, order)]
+    shift = 0.9 * 1.07**number  # so that the intervals do not hide each other
+    axes.errorbar([shift * entry.budget for entry in entries], [entry.score for entry in entries],
+                  yerr=[[entry.score - entry.low for entry in entries],
+                        [entry.high - entry.score for entry in entries]], color=COLOURS[number],
                   marker=MARKERS[number], capsize=3, label=f"{parts}, {NAMES[order]}")
-    told.append(f"{parts}, {NAMES[order]}: " + ", ".join(
-        f"{entry.score:.2f} with {entry.budget:,} nodes" for entry in some))
-    for entry in some:
+    descriptions.append(f"{parts}, {NAMES[order]}: " + ", ".join(
+        f"{entry.score:.2f} with {entry.budget:,} nodes" for entry in entries))
+    for entry in entries:
         print(f"{parts:17} {NAMES[order]:13} {entry.budget:5,} nodes: depth {entry.depth}, "
               f"score {entry.score:.2f} ({entry.low:.2f} to {entry.high:.2f})")
 axes.axhline(0.5, color="black", linewidth=1, linestyle="--", marker="")
-axes.set(xscale="log", xlabel="nodes a move", ylabel="share of the points", ylim=(0.2, 0.9))
+axes.set(xscale="log", xlabel="nodes per move", ylabel="share of the points", ylim=(0.2, 0.9))
 axes.set_xticks([100, 400, 1600, 6400], ["100", "400", "1,600", "6,400"])
 axes.figure.legend(loc="outside upper center", ncols=2)
-picture(axes, "Strength by budget. " + ". ".join(told))
+picture(axes, "Strength by budget. " + ". ".join(descriptions))
 
 # %% [markdown]
-# <details><summary>What the table says</summary>
-#
-# Four times the nodes look about one move deeper, and win about two thirds of the points. A quarter
-# of the nodes costs less than one might think: 0.43, and the interval holds 0.5. Table and killers
-# are worth a move or more of depth once there are enough nodes to learn from: with 1,600 nodes they
-# look nearly as deep as alpha-beta alone with 6,400. In points a hundred games cannot tell such
-# agents apart; look at the intervals.
-#
-# </details>
+# With four times the nodes, the agent looks about one move deeper and wins about two thirds of the
+# points. Cutting the nodes to a quarter costs less than you might expect: the agent still scores
+# 0.43, and the interval contains 0.5. Table and killers are worth a move or more of depth once
+# there are enough nodes to learn from: with 1,600 nodes they look nearly as deep as alpha-beta
+# alone with 6,400. A hundred games are too few to show a difference in points between such agents,
+# as the intervals show.
 #
 # ## Nothing left to lose
 #
-# In a lost position every move has the value -1, and the first of equal moves counts. So an agent may
-# give in as soon as it sees the loss, though its opponent has not seen anything yet.
+# In a lost position every move has the value -1, and the agent chooses the first one. So an agent
+# may play a move that loses quickly as soon as it sees the loss, even if its opponent has not seen
+# it yet.
 
 # %%
 lost = ConnectFour.from_moves([0, 0, 1, 4, 3, 6, 4, 0, 1])
@@ -444,10 +420,10 @@ for kind in (Deepening, DeepeningTable):
 lost
 
 # %% [markdown]
-# **Question.** How long does o hold out after each of its moves? Measure it, here and in a lost
-# position of your own. (An agent of yours can tell.) Why does the agent with a table do better,
-# although nobody has told it to? Suggest a rule by which `Deepening` holds out as long, in a line or
-# two of code.
+# **Question.** For each of o's moves, how many more moves by both players, not counting o's own,
+# does x need to win? (Use one of your agents to measure it.) Why does the agent with a table do
+# better, although nothing in its code asks for it? Suggest a rule by which `Deepening` holds out
+# equally long, in one or two lines of code.
 
 # %% [markdown] answer="lost-anyway"
 # *Write your answer here.*
@@ -455,10 +431,10 @@ lost
 # %% [markdown]
 # ## Play against it
 #
-# It has 3,000 nodes for each move, and the plan from the beginning is not enough any more. With
-# enough nodes nobody could beat it when it plays x: Connect Four is solved, and x wins by beginning
-# in the middle (Allis 1988). *Show values* asks the same search, with 1,000 nodes for each of your
-# moves, what they are worth to you: 1 is a win (▲) or a loss (▼) that it sees, anything less an
+# It has 3,000 nodes for each move, and the plan from the beginning is no longer enough. With enough
+# nodes it would be unbeatable as x: Connect Four is solved, and x wins by beginning in the middle
+# (Allis 1988). *Show values* uses the same search, with 1,000 nodes for each of your moves, to
+# estimate their value to you: 1 is a win (▲) or a loss (▼) that it sees, anything less is an
 # estimate.
 
 # %%
@@ -466,18 +442,19 @@ play_against(DeepeningBoth(3_000, order=centre_first), start=ConnectFour(),
              values=DeepeningBoth(1_000, order=centre_first))
 
 # %% [markdown]
-# **Sources**, in full in `course/bibliography.md`: Knuth and Moore 1975 for negamax and its windows;
-# Akl and Newborn 1977 for killer moves; Greenblatt, Eastlake and Crocker 1967 for the table of
-# transpositions; Slate and Atkin 1977 for a chess program that puts all of them together with
-# iterative deepening, and Korf 1985 for why that costs so little; Edelkamp and Kissmann 2008 for the
-# number of positions; Allis 1988 for the solution of Connect Four.
+# **Sources**, in full in `course/bibliography.md`: Knuth and Moore 1975 for negamax and its
+# windows; Akl and Newborn 1977 for killer moves and the principal variation; Greenblatt, Eastlake
+# and Crocker 1967 for the transposition table; Slate and Atkin 1977 for a chess program that
+# combines them with iterative deepening, and Korf 1985 for why that costs so little;
+# Edelkamp and Kissmann 2008 for the number of positions; Allis 1988 for the solution of Connect
+# Four.
 
 # %% [markdown]
-# ## Hand in
+# ## Submit
 #
-# Save the module and all notebooks, then run this cell. It packs them into one file, `study4_deepening.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study4_deepening.zip`, together with the pictures next to them, and lists what is still missing. Submit that file as your instructor asks.
 
 # %% tags=["skip-execution"]
-from course.hand_in import hand_in
+from course.submission import make_submission
 
-hand_in("study4")
+make_submission("study4")

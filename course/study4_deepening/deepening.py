@@ -1,11 +1,11 @@
-"""Study 4: deeper within a budget: iterative deepening, a transposition table, killer moves.
+"""Study 4: searching deeper within a budget, with iterative deepening, a transposition table and
+killer moves.
 
-You fill in this module. Notebook 6 explains every part; hand in this file with it.
+You complete this module. Notebook 6 explains every part; submit this file with the notebook.
 
-Depth counts from the root, as in the other studies: the root is at depth 0, and a search to a limit
-cuts off at depth `limit`. But there is one kind of node only: every value here is from the view of
-the player to move in the state that it belongs to, so what is good for the child is bad for its
-parent.
+As in the other studies, the root is at depth 0, and a search to a limit cuts off at depth `limit`.
+However, there is only one kind of node: every value is from the view of the player to move in its
+own state, so a value that is good for a child is bad for its parent.
 """
 
 from math import inf
@@ -14,8 +14,8 @@ from typing import NamedTuple
 from tictactoe import NodeCounter, Search, counted
 from tictactoe.games.connect_four import potential
 
-EXACT, LOWER, UPPER = "exact", "lower", "upper"  # what a value says of the true one
-KILLERS = 2  # moves that are remembered at a depth
+EXACT, LOWER, UPPER = "exact", "lower", "upper"  # the relation of a value to the true one
+KILLERS = 2  # number of moves stored for a depth
 
 
 def board_order(state):
@@ -29,9 +29,9 @@ def board_order(state):
 class DepthLimited:
     """Alpha-beta search at full width to a depth limit.
 
-    `evaluate(state, player)` estimates a state that is cut off, between -1 and 1; `order(state)`
-    lists the legal moves in the order in which they are tried. The other classes change `begin`,
-    `moves`, `cut` and `visit` and leave the rest as it is.
+    `evaluate(state, player)` estimates a state at a cut-off, between -1 and 1; `order(state)` lists
+    the legal moves in the order in which they are tried. The other classes override `begin`,
+    `moves`, `cut` and `visit`, and nothing else.
     """
 
     def __init__(self, limit=4, evaluate=potential, order=board_order):
@@ -49,29 +49,29 @@ class DepthLimited:
         return Search(move, value, nodes.visited)
 
     def begin(self):
-        """Forget what earlier searches have learned. This method is given: there is nothing."""
+        """Forget what earlier searches have learned, which is nothing here. This method is given."""
 
     @counted
     def value(self, state, depth, alpha, beta):
-        """`visit` of the same arguments, counted as a node. This method is given.
+        """Call `visit` with the same arguments, and count a node. This method is given.
 
-        A search calls it for every child, as a call of `visit` itself is not counted.
+        A search must call it for every child, because a call of `visit` itself is not counted.
         """
         return self.visit(state, depth, alpha, beta)
 
     def visit(self, state, depth, alpha, beta):
         """Return `(value, move)` of a state at `depth`, searched inside the window (alpha, beta).
 
-        First the terminal test, then the cut-off test `depth >= self.limit`: these states are worth
-        their utility or their estimate, and have the move None. Otherwise the children are searched
-        in the order of `self.moves(state, depth)`, and the first of equally good moves counts. Let
-        alpha grow with the best value. As soon as the best value is at least beta, call
-        `self.cut(depth, move)` with the move that caused it, and search no further.
+        First comes the terminal test, then the cut-off test `depth >= self.limit`: the values of
+        these states are their utility or estimate, and their move is None. Otherwise, the children
+        are searched in the order of `self.moves(state, depth)`, and the first of equally good moves
+        is the best one. Raise alpha with the best value. As soon as the best value is at least
+        beta, call `self.cut(depth, move)` with the move that caused it, and search no further.
 
-        The value is the best that was found, also where it lies outside the window.
+        The value is the best one found, even if it is outside the window.
 
-        Hint: the child's value and window are from the opponent's view. Turn both round: the value
-        is negated, and the child's window is (-beta, -alpha).
+        Hint: the child's value and window are from the opponent's view. What is the window (alpha,
+        beta) from there?
         """
         raise NotImplementedError("DepthLimited.visit: write this method")
 
@@ -80,42 +80,42 @@ class DepthLimited:
         return self.order(state)
 
     def cut(self, depth, move):
-        """Take note that `move` caused a cut at `depth`. This method is given: it does nothing."""
+        """Called when `move` causes a cut at `depth`; does nothing here. This method is given."""
 
 
 # ---- Good moves first
 
 
 def promoted(moves, first):
-    """The list of `moves` with those of `first` moved to its front, in the order of `first`.
+    """The list of `moves` with those in `first` moved to its front, in the order of `first`.
 
-    The others follow in their old order. What is in `first` and not among the moves is left out,
-    and what is in it twice comes once.
+    The others follow in their old order. Items of `first` that are not among the moves are ignored,
+    and duplicates count once.
     """
     raise NotImplementedError("promoted: write this function")
 
 
 class WithKillers(DepthLimited):
-    """A search that tries first what has caused a cut before, at the same depth: killer moves.
+    """A search that first tries killer moves, which have caused a cut before at the same depth.
 
-    `self.killers` maps a depth to a list of the last moves that caused a cut there, the latest one
-    first: `KILLERS` different moves at most. A depth without a cut is not in it.
+    `self.killers` maps a depth to the list of the last moves that caused a cut there, the latest
+    first: at most `KILLERS` different moves. A depth without a cut is not in it.
     """
 
     def begin(self):
-        """Forget all killers, and what else has been learned. This method is given."""
+        """Forget all killers, and everything else that was learned. This method is given."""
         super().begin()
         self.killers = {}
 
     def cut(self, depth, move):
         """Put `move` at the front of the killers of this depth.
 
-        If it is among them already it only moves to the front.
+        If it is already among them, it only moves to the front.
         """
         raise NotImplementedError("WithKillers.cut: write this method")
 
     def moves(self, state, depth):
-        """The moves of `super()`, this depth's killers moved to the front, the latest one first."""
+        """The moves of `super()`, with this depth's killers in front, the latest one first."""
         raise NotImplementedError("WithKillers.moves: write this method")
 
 
@@ -123,10 +123,12 @@ class WithKillers(DepthLimited):
 
 
 class Entry(NamedTuple):
-    """What is known of a state: a value and what it says, and the move found. This class is given.
+    """The result of searching a state: a value, its meaning, and the best move. This class is
+    given.
 
-    `left` is how many moves deep the state was searched, `limit - depth`. `bound` is `EXACT` if the
-    state has this value, `LOWER` if its value is this or more, `UPPER` if it is this or less.
+    `left` is the depth to which the state was searched, in moves: `limit - depth`. `bound` is
+    `EXACT` if the value is the state's value, `LOWER` if the state's value is at least this, and
+    `UPPER` if it is at most this.
     """
 
     value: float
@@ -136,44 +138,46 @@ class Entry(NamedTuple):
 
 
 def bound_of(value, alpha, beta):
-    """What a search inside the window (alpha, beta) has proved when it returns this value.
+    """What a search inside the window (alpha, beta) has proved if it returns this value.
 
-    `UPPER` if the value is not above alpha, `LOWER` if it is not below beta, else `EXACT`.
+    `UPPER` if the value is at most alpha, `LOWER` if it is at least beta, else `EXACT`.
     """
     raise NotImplementedError("bound_of: write this function")
 
 
 def answers(entry, left, alpha, beta):
-    """Whether an `Entry` spares a search `left` moves deep, inside the window (alpha, beta).
+    """Whether an `Entry` makes a search `left` moves deep inside the window (alpha, beta)
+    unnecessary.
 
-    It was searched as deep or deeper; and its value is exact, or a lower bound that is not below
-    beta, or an upper bound that is not above alpha.
+    This requires that it was searched at least as deep, and that its value is exact, a lower bound
+    that is at least beta, or an upper bound that is at most alpha.
     """
     raise NotImplementedError("answers: write this function")
 
 
 class WithTable(DepthLimited):
-    """A search that remembers what it has found: a transposition table.
+    """A search that stores its results in a transposition table.
 
     `self.table` maps a state to its `Entry`.
     """
 
     def begin(self):
-        """Empty the table, and forget what else has been learned. This method is given."""
+        """Empty the table, and forget everything else that was learned. This method is given."""
         super().begin()
         self.table = {}
 
     def visit(self, state, depth, alpha, beta):
-        """As `super().visit`, but an entry that answers is returned as `(value, move)` at once.
+        """Like `super().visit`, but if the state's entry `answers`, return its `(value, move)`
+        immediately.
 
-        What `super().visit` returns is put into the table, in the place of what was there, with the
-        bound that it proves in the window that this method was given. A state that has no move
-        (an end, a cut-off) is not put there.
+        The result of `super().visit` replaces the state's entry in the table, with the bound that
+        it proves for the window of this call. A state without a move (terminal or cut off) is not
+        stored.
         """
         raise NotImplementedError("WithTable.visit: write this method")
 
     def moves(self, state, depth):
-        """The moves of `super()`, the one in the state's entry first, if it has an entry."""
+        """The moves of `super()`, with the move of the state's entry, if any, in front."""
         raise NotImplementedError("WithTable.moves: write this method")
 
 
@@ -189,7 +193,7 @@ class OutOfNodes(Exception):
 
 
 class Finished(NamedTuple):
-    """A search to `limit` that was finished, and `nodes` visited so far. This class is given."""
+    """A completed search to `limit`, and the `nodes` visited so far. This class is given."""
 
     limit: int
     move: object
@@ -200,8 +204,8 @@ class Finished(NamedTuple):
 class Deepening(DepthLimited):
     """Searches to limit 1, then to 2, then to 3, until its budget of nodes is used up.
 
-    `budget` is how many nodes one search may visit; `deepest` is the last limit that is tried.
-    After a search, `self.log` holds a `Finished` for each limit that was finished.
+    `budget` is the number of nodes that one search may visit, and `deepest` is the last limit to
+    try. After a search, `self.log` contains a `Finished` for each limit that was completed.
     """
 
     def __init__(self, budget=1000, deepest=42, evaluate=potential, order=board_order):
@@ -209,38 +213,39 @@ class Deepening(DepthLimited):
         self.budget, self.deepest = budget, deepest
 
     def search(self, state):
-        """Search deeper and deeper: `Search(move, value, nodes)`, the nodes of all limits together.
+        """Search deeper and deeper, and return `Search(move, value, nodes)` with the nodes of all
+        limits.
 
-        `self.begin()` is called once, before the first limit: what one limit has learned serves the
-        next. For each limit set `self.limit`, search from the root at depth 0 with the window
-        (-infinity, infinity), and add a line to `self.log`. Move and value are those of the last
-        limit that was finished: one that was broken off counts for nothing but its nodes.
+        `self.begin()` is called once, before the first limit, so the next limits use what was
+        learned before. For each limit, set `self.limit`, search from the root at depth 0 with the
+        window (-infinity, infinity), and add a `Finished` to `self.log`. Move and value are those
+        of the last limit that was completed: of one that was interrupted, only the nodes count.
 
-        End after the limit `deepest`, or when `OutOfNodes` is raised, or when the value is at least
-        1 or at most -1: then the end of the game has been found, and a deeper search finds nothing
-        else.
+        Stop after the limit `deepest`, or when `OutOfNodes` is raised, or when the value is at
+        least 1 or at most -1, because then the end of the game was found and a deeper search cannot
+        change the result.
 
-        Hint: keep the open counter as `self.nodes`, for `visit` to see: `self.nodes.visited` is the
-        number of nodes so far.
+        Hint: if the open counter is `self.nodes`, `visit` can read the number of nodes so far as
+        `self.nodes.visited`.
         """
         raise NotImplementedError("Deepening.search: write this method")
 
     def visit(self, state, depth, alpha, beta):
-        """As `super().visit`, but where the budget is used up it raises `OutOfNodes`.
+        """Like `super().visit`, but raises `OutOfNodes` if the budget is used up.
 
-        That is the case when the nodes visited so far, this one included, are as many as the budget
-        or more. Limit 1 is finished whatever it takes, so that there is always a move.
+        It is used up if the number of nodes visited so far, including this one, is at least the
+        budget. Limit 1 is always completed, so that there is always a move.
         """
         raise NotImplementedError("Deepening.visit: write this method")
 
 
 class DeepeningTable(Deepening, WithTable):
-    """Deepening with a table, where each limit leaves its best moves to the next: this is given."""
+    """Deepening with a table, which keeps the best moves for the next limit. This class is given."""
 
 
 class DeepeningKillers(Deepening, WithKillers):
-    """Deepening with killer moves: this class is given."""
+    """Deepening with killer moves. This class is given."""
 
 
 class DeepeningBoth(Deepening, WithBoth):
-    """Deepening with everything: this class is given."""
+    """Deepening with table and killers. This class is given."""

@@ -1,6 +1,6 @@
 """Study 5: Q-learning on Qubic: rewards, two Q tables, self-play, and values shared over lanes.
 
-You fill in this module. Notebooks 07 and 08 explain every part; hand in this file with them.
+You complete this module. Notebooks 7 and 8 explain every part; submit this file with them.
 """
 
 import random
@@ -11,17 +11,17 @@ from math import tanh
 from tictactoe import opponent
 from tictactoe.games.qubic import CELLS, LANE_MASKS, LANES_THROUGH, SIZE, Qubic, cell_at, mask_of
 
-# The choices of the homework that notebook 07 follows.
+# The choices of the homework on which notebook 7 is based.
 WIN, DRAW, LOSS = 1, 0.5, -1  # the rewards of a finished game
-FILLED = -5  # the reward of an attempt to take a filled cell
+FILLED = -5  # the reward for an attempt to take a filled cell
 INITIAL = 1  # the Q value of a move that was never tried
-EPSILON = 0.2  # the share of moves that explore
+EPSILON = 0.2  # the share of exploratory moves
 ALPHA = 0.3  # learning rate
 GAMMA = 0.9  # discount
 
-# Our own choices. The kinds of lanes that count, each by the marks of the player who just moved and
-# those of the opponent. A learning rate that begins small, since some twenty lanes learn at once,
-# and the number of games after which it is half as large.
+# Our own choices: the kinds of lanes that count, each given by the marks of the player who just
+# moved and those of the opponent; a learning rate that is small, because about twenty lanes learn
+# simultaneously; and the number of games after which it is halved.
 KINDS = ((1, 0), (2, 0), (3, 0), (4, 0), (0, 1), (0, 2), (0, 3))
 LANE_ALPHA = 0.01
 HALVED_AFTER = 500
@@ -33,12 +33,13 @@ HALVED_AFTER = 500
 def step(state, move):
     """Make a move and return `(following, own, other)`.
 
-    `following` is the next state, `own` the reward of the player who moves, `other` that of the
-    opponent. A win gives `WIN` and `LOSS`, a draw `DRAW` to both; while the game goes on both
-    rewards are 0. An attempt to take a filled cell changes nothing, so that the same player is to
-    move: it gives `FILLED` to that player and 0 to the opponent. `state` is not terminal.
+    `following` is the next state, `own` is the reward of the player who moves, and `other` is that
+    of the opponent. A win gives `WIN` and `LOSS`, a draw gives `DRAW` to both, and until the game
+    is over both rewards are 0. An attempt to take a filled cell changes nothing, so the same player
+    is to move again; it gives `FILLED` to that player and 0 to the opponent. `state` is not
+    terminal.
 
-    Hint: what `state.legal_moves()` does not list is filled.
+    Hint: cells that `state.legal_moves()` does not list are filled.
     """
     raise NotImplementedError("step: write this function")
 
@@ -46,19 +47,19 @@ def step(state, move):
 def greedy_moves(values):
     """All moves with the largest value, as a list.
 
-    `values` maps moves to numbers of any size. They are compared as they are, without rounding, and
-    the dictionary stays as it is.
+    `values` maps moves to numbers of any size. They are compared without rounding, and the
+    dictionary is not changed.
     """
     raise NotImplementedError("greedy_moves: write this function")
 
 
 def epsilon_greedy(values, epsilon, chance):
-    """Choose a move: with probability `epsilon` any legal move, else one of the greedy moves.
+    """Choose a move: with probability `epsilon` any legal move, otherwise one of the greedy moves.
 
-    `values` maps the legal moves to numbers and stays as it is. Either way, all the moves to choose
-    from have the same probability: ties are broken at random. All random numbers are drawn from
-    `chance`, a `random.Random`, so equal seeds give equal moves; how many are drawn, and in what
-    order, is up to you.
+    `values` maps the legal moves to numbers, and is not changed. In either case, all moves to
+    choose from have the same probability, so ties are broken at random. All random numbers are
+    drawn from `chance`, a `random.Random`, so equal seeds give equal moves; how many are drawn, and
+    in what order, is up to you.
 
     Hint: `chance.random()` is a number from 0 to 1, `chance.choice(moves)` an item of a list.
     """
@@ -66,11 +67,11 @@ def epsilon_greedy(values, epsilon, chance):
 
 
 class QPlayer:
-    """Keeps a Q table (Watkins 1989) and plays epsilon-greedily by it.
+    """Keeps a Q table (Watkins 1989) and plays an epsilon-greedy policy based on it.
 
-    `table` maps (state, move) to the Q value; a pair that was never tried is not in it. `epsilon`,
-    `alpha` and `gamma` can be set at any time: an agent should not explore while it is measured.
-    Two players share nothing.
+    `table` maps (state, move) to the Q value; it does not contain pairs that were never tried.
+    `epsilon`, `alpha` and `gamma` can be set at any time, for example to stop exploring while an
+    agent is measured. Two players share nothing.
     """
 
     def __init__(self, seed=None, epsilon=EPSILON, alpha=ALPHA, gamma=GAMMA):
@@ -79,7 +80,7 @@ class QPlayer:
         self.reset(seed)
 
     def reset(self, seed):
-        """Restart the random numbers; what was learned stays."""
+        """Restart the random numbers, but keep everything that was learned."""
         self.chance = random.Random(seed)
 
     def choose(self, state):
@@ -91,17 +92,17 @@ class QPlayer:
         return {move: self.q(state, move) for move in state.legal_moves()}
 
     def q(self, state, move):
-        """Q(state, move), `INITIAL` if it was never tried. Reading does not fill the table."""
+        """Q(state, move), or `INITIAL` if it was never tried. Reading does not add it to the table."""
         raise NotImplementedError("QPlayer.q: write this method")
 
     def update(self, state, move, reward, following):
         """The Bellman update: Q(s, a) <- Q(s, a) + alpha (r + gamma max Q(s', a') - Q(s, a)).
 
-        `reward` is all that this player was given from its `move` until its next turn; `following`
-        (s') is the state in which it has its next turn, or the terminal state. The maximum is over
-        all legal moves of s', whether they were tried or not, and may be negative.
+        `reward` is the sum of this player's rewards from its `move` until its next turn;
+        `following` (s') is the state in which it has its next turn, or the terminal state. The
+        maximum is over all legal moves of s', whether they were tried or not, and may be negative.
 
-        Hint: after a terminal state nothing follows, so the future is worth 0.
+        Hint: nothing follows a terminal state, so its future value is 0.
         """
         raise NotImplementedError("QPlayer.update: write this method")
 
@@ -110,45 +111,45 @@ def play_episode(players, start):
     """Play one game from `start` in which both players learn; returns the final state.
 
     `players` maps "x" and "o" to players with `choose(state)` and `update(state, move, reward,
-    following)`; both may be the same object, which then plays two sides: its moves as x and its
-    moves as o wait for their updates separately. A side's update for a move is made at the
-    beginning of its next turn, and only then is it asked to choose; if it has no next turn, at the
-    end of the game. The update's reward is the sum of all that the side was given from this move
-    on. After an attempt to take a filled cell the same side is to move again, so its update comes
-    at once. A side that has not moved yet learns nothing. A side learns from its own moves alone,
-    and nothing else about its player changes.
+    following)`; both may be the same object, which then plays both sides, with separate updates for
+    its moves as x and as o. A side's update for a move is made at the beginning of its next turn,
+    before `choose` is called, or at the end of the game if there is no next turn. The update's
+    reward is the sum of the side's rewards since this move. After an attempt to take a filled cell,
+    the same side is to move again, so its update is made immediately. A side that has not moved yet
+    learns nothing. A side learns only from its own moves, and nothing else about its player
+    changes.
 
-    Hint: for each side, "x" and "o", remember the last state and move and the rewards since then.
+    Hint: store, for each side, its last state and move and the rewards since then.
     """
     raise NotImplementedError("play_episode: write this function")
 
 
 def train(players, episodes, start, after_each=lambda done: None):
-    """Play `episodes` episodes; call `after_each(done)` after each, for progress and curves."""
+    """Play `episodes` episodes and call `after_each(done)` after each, for progress and curves."""
     for done in range(1, episodes + 1):
         play_episode(players, start)
         after_each(done)
 
 
-# ---- What works instead: values of afterstates, shared over lanes
+# ---- What works instead: values of afterstates, shared between lanes
 
 
 def lane_kinds(state, player):
     """The pair (marks of `player`, marks of the opponent) for each lane, in the order of `LANES`.
 
-    Hint: `LANE_MASKS` are the lanes as bitboards, `state.mask(player)` are a player's marks, and
-    `(a & b).bit_count()` is the number of bits that two masks share.
+    Hint: `LANE_MASKS` contains the lanes as bitboards, `state.mask(player)` is the bitboard of a
+    player's marks, and `(a & b).bit_count()` is the number of bits that two masks share.
     """
     raise NotImplementedError("lane_kinds: write this function")
 
 
 class LaneLearner:
-    """Learns what an afterstate is worth: the state that a player's move leaves to the opponent.
+    """Learns values of afterstates, the states that a player's moves leave to the opponent.
 
-    `weights` has a weight for each of `KINDS`, the lane that the player has completed among them.
-    All other lanes weigh nothing: empty ones, dead ones, one that the opponent has completed. All
-    lanes of a kind share its weight, on all boards and for both players. Weights can be set at any
-    time, as can `epsilon`, `alpha` and `gamma`. Two learners share nothing.
+    `weights` has a weight for each of `KINDS`, which include lanes that the player has completed.
+    All other lanes have no weight: empty ones, dead ones, and those that the opponent has
+    completed. All lanes of a kind share its weight, on all boards and for both players. Weights can
+    be set at any time, as can `epsilon`, `alpha` and `gamma`. Two learners share nothing.
     """
 
     def __init__(self, seed=None, epsilon=EPSILON, alpha=LANE_ALPHA, gamma=GAMMA):
@@ -157,7 +158,7 @@ class LaneLearner:
         self.reset(seed)
 
     def reset(self, seed):
-        """Restart the random numbers; what was learned stays."""
+        """Restart the random numbers, but keep everything that was learned."""
         self.chance = random.Random(seed)
 
     def choose(self, state):
@@ -165,36 +166,39 @@ class LaneLearner:
         return epsilon_greedy(self.move_values(state), self.epsilon, self.chance)
 
     def value(self, state, player):
-        """What `state` is worth for `player`, who has just moved: tanh of its lanes' weights.
+        """The value of `state` for `player`, who has just moved: tanh of the sum of its lanes'
+        weights.
 
-        The weights of all 76 lanes are added up, and the hyperbolic tangent brings any sum between
-        -1 and +1. A finished state is no exception: its utility has a place in `target` alone.
+        The weights of all 76 lanes are added up, and the hyperbolic tangent maps any sum to a
+        number between -1 and +1. Terminal states are no exception: their utility is used only in
+        `target`.
         """
         raise NotImplementedError("LaneLearner.value: write this method")
 
     def move_values(self, state):
         """The value, for the player to move, of the afterstate of every legal move, by move.
 
-        Hint: do not make the afterstates. A move changes only the lanes through its cell,
-        `LANES_THROUGH[move]` has their numbers, and each of them gets one more mark.
+        Hint: you need not create the afterstates. A move changes only the lanes through its cell,
+        whose numbers are in `LANES_THROUGH[move]`.
         """
         raise NotImplementedError("LaneLearner.move_values: write this method")
 
     def target(self, state, player):
-        """What the afterstate `state` of `player` should be worth, judged by what follows.
+        """The value that the afterstate `state` of `player` should have, judged by the opponent's
+        reply.
 
-        For a terminal state that is its utility for `player`; a draw is 0, not `DRAW`. Otherwise
-        the opponent moves, and the better its best afterstate is for the opponent, the worse for
-        `player`: -gamma times that value.
+        For a terminal state, it is its utility for `player`; a draw is 0, not `DRAW`. Otherwise,
+        the opponent is to move, and the target is -gamma times the value, for the opponent, of the
+        opponent's best afterstate.
         """
         raise NotImplementedError("LaneLearner.target: write this method")
 
     def update(self, state, move):
         """Move the value of the afterstate of `move` towards its target.
 
-        The weight of each kind grows by alpha x error x number, where the error is the target minus
-        the value, both from before the update, and the number that of the lanes of this kind in the
-        afterstate.
+        The weight of each kind increases by alpha x error x number, where the error is the target
+        minus the value, both from before the update, and the number is that of the lanes of this
+        kind in the afterstate.
 
         Hint: a `Counter` counts the kinds.
         """
@@ -204,14 +208,14 @@ class LaneLearner:
 def self_play(learner, start):
     """Play one game of the learner against itself from `start`; returns the final state.
 
-    The moves are those of `learner.choose(state)`, and the learner learns from each of them before
-    it chooses the next. Nothing but its weights changes.
+    The moves are those of `learner.choose(state)`, and the learner learns from each move before it
+    chooses the next. Only its weights change.
     """
     raise NotImplementedError("self_play: write this function")
 
 
 def train_lanes(learner, games, start, after_each=lambda done: None):
-    """Play `games` games of self-play, learning ever more slowly: alpha falls like 1 / games.
+    """Play `games` games of self-play with a decreasing learning rate: alpha falls like 1 / games.
 
     `after_each(done)` is called after each game, for progress and curves.
     """
@@ -225,25 +229,25 @@ def train_lanes(learner, games, start, after_each=lambda done: None):
 
 
 def symmetries():
-    """The 192 ways to rearrange the cells that map lanes to lanes: a list, in any order.
+    """A list, in any order, of the 192 rearrangements of the cells that map lanes to lanes.
 
-    Each is a tuple of 64 cells, and item i is the cell that cell i goes to. It combines three
-    things: the axes (layer, row, column) change places; any axis is reversed; and on all three axes
-    alike, the coordinates 0 to 3 are rearranged so that opposite ones (0 and 3, 1 and 2) stay
-    opposite.
+    Each is a tuple of 64 cells, in which item i is the cell to which cell i is moved. It combines
+    three operations: the axes (layer, row, column) are permuted; any axes are reversed; and on all
+    three axes in the same way, the coordinates 0 to 3 are permuted so that opposite ones (0 and 3,
+    1 and 2) stay opposite.
 
-    Hint: the parts overlap, since reversing all three axes is such a rearrangement too: keep each
-    tuple once. `cell_at(layer, row, column)` numbers the cells.
+    Hint: the operations overlap, because reversing all three axes is also such a permutation, so
+    keep each tuple only once. `cell_at(layer, row, column)` is the number of a cell.
     """
     raise NotImplementedError("symmetries: write this function")
 
 
 def canonical(state, ways):
-    """The representative of `state`, a `Qubic`: one of the states that `ways` make of it.
+    """The representative of `state`, a `Qubic`: one of the states to which `ways` map it.
 
-    It is the same one for all of them. `ways` is what `symmetries()` returned, or the identity
-    alone, with which each state represents itself. The marks of x stay those of x.
+    It is the same for all of them. `ways` is the result of `symmetries()`, or only the identity,
+    with which each state represents itself. The marks of x remain those of x.
 
-    Hint: take the smallest pair of masks among all rearrangements of the two.
+    Hint: pairs of masks can be compared.
     """
     raise NotImplementedError("canonical: write this function")

@@ -1,8 +1,9 @@
-"""Study 7: look-ahead in Sequence: what an action brings, minus the best reply of the opponent.
+"""Study 7: look-ahead in Sequence: the gain of an action minus the opponent's best reply.
 
-You fill in this module. Notebooks 12 and 13 explain every part; hand in this file with them. The
-parts and the two discounts follow the description of an agent for two players; the other numbers
-are choices made here.
+You fill in this module. Notebooks 11 to 13 explain every part; submit this file with them. The
+parts and the two discounts follow the description of an agent for two players; we chose the other
+numbers. The board seen by one side, its lines and their links are given: read
+`sequence/board/links.py`, from which this module imports them.
 """
 
 from collections import Counter
@@ -13,151 +14,69 @@ from typing import NamedTuple
 from sequence.agents.beliefs import sample
 from sequence.board.actions import PLACE, REMOVE, Action
 from sequence.board.cards import CARDS, COPIES, ONE_EYED, TWO_EYED
-from sequence.board.chips import new_sequences
-from sequence.board.layout import (
-    BIT,
-    CORNERS,
-    DIRECTIONS,
-    FIVE,
-    HEART_CELLS,
-    PLAYABLE,
-    card_at,
-    cells_of,
-    cells_with,
-    mask_of,
-)  # fmt: skip
+from sequence.board.layout import DIRECTIONS, HEART_CELLS, card_at
+from sequence.board.links import Chips, line_text, links, neighbours, plays_of, reach
+from tictactoe.contract import CHANCE
 
-HEAT_PEAK = 4.0  # what a cell of the heart is worth in itself
-HEAT_DECAY = 0.5  # the factor for each step away from the heart
-LINK_MADE = (0, 1, 4, 16, 64, 1024)  # by the own chips in the best five, the new one included
-LINK_BROKEN = (0, 2, 8, 32, 512)  # by the other side's chips in its best five: about half of that
-SHARED = 1  # chips of an earlier sequence that a new one may use (the rules)
-REPLY_DISCOUNT = 0.9  # of the opponent's best reply
-DRAFT_DISCOUNT = 0.8  # of the card that is taken
-TWO_EYED_VALUE = 500.0  # of a drafted jack; below a card that completes a sequence
-ONE_EYED_VALUE = 400.0  # two-eyed before one-eyed, and both before other cards
-WIN = 100_000.0  # more than all rewards of a search together
+HEAT_PEAK = 4.0  # the heat of a cell of the heart
+HEAT_DECAY = 0.5  # factor for each step away from the heart
+LINK_MADE = (0, 1, 4, 16, 64, 1024)  # by the own chips in the best window, with the new one
+LINK_BROKEN = (0, 2, 8, 32, 512)  # by the other side's chips in its best window: about half of that
+REPLY_DISCOUNT = 0.9  # for the opponent's best reply
+DRAFT_DISCOUNT = 0.8  # for the card taken
+TWO_EYED_VALUE = 500.0  # of a drafted jack; less than a card that completes a sequence
+ONE_EYED_VALUE = 400.0  # less than a two-eyed jack, more than most other cards
+WIN = 100_000.0  # more than the sum of all rewards of a search
 
 
-class Chips(NamedTuple):
-    """The chips on a board from the view of one side, as bitboards (`sequence.board.layout`).
+# ---- Notebook 11: a game with three cards
 
-    `own` and `others` are all chips of the two sides, `locked` those in completed sequences.
-    `heart` says whether the heart of the board counts. This class is given.
+
+def strategy_value(state, strategy):
+    """The value of a state of `Kuhn` for x if both players follow a strategy.
+
+    `strategy[state.information]` is the probability of the second legal move, "bet" or "call". A
+    terminal state has x's utility. Otherwise the value is the mean of the values after each move,
+    weighted by the probabilities: those of the strategy, or those of the cards if `CHANCE` is to
+    move. Moves with probability 0 are not followed, so a strategy may leave out information sets
+    that are never reached.
+
+    Hint: `expectimax` in notebook 11 has the same cases.
     """
-
-    own: int
-    others: int
-    locked: int
-    heart: bool = True
-
-    @classmethod
-    def seen_by(cls, position, player: int | None = None) -> "Chips":
-        """The chips of an observation or a state, by default as the player to move sees them."""
-        side = position.rules.side(position.to_move if player is None else player)
-        return cls(
-            position.chip_masks[side],
-            position.chip_masks[1 - side],
-            position.locked_mask,
-            position.rules.heart,
-        )
-
-    def turned(self) -> "Chips":
-        """The same chips from the other side's view."""
-        return self._replace(own=self.others, others=self.own)
-
-    def after(self, action: Action) -> "Chips":
-        """The chips after an action of the own side; completed sequences are locked."""
-        if not action.coords:
-            return self
-        bit = BIT[action.coords]
-        if action.kind == REMOVE:
-            return self._replace(others=self.others & ~(1 << bit))
-        own = self.own | 1 << bit
-        _, marks = new_sequences(own, self.locked, bit, self.heart)
-        return self._replace(own=own, locked=self.locked | marks)
-
-    def mark(self, cell: tuple[int, int]) -> str:
-        """ "x" an own chip, "o" another, "X" and "O" in a sequence, "*" a corner, "_" empty."""
-        chip = 1 << BIT[cell]
-        if chip & CORNERS:
-            return "*"
-        marks = "XO" if chip & self.locked else "xo"
-        return marks[0] if chip & self.own else marks[1] if chip & self.others else "_"
-
-    @property
-    def empty(self) -> int:
-        """The bitboard of the cells without a chip, corners left out."""
-        return PLAYABLE & ~(self.own | self.others)
-
-    @property
-    def removable(self) -> int:
-        """The bitboard of the other side's chips that a one-eyed jack may take."""
-        return self.others & ~self.locked
+    raise NotImplementedError("strategy_value: write this function")
 
 
-# ---- What a square is worth
+# ---- The reward of an action
 
 
 @cache
 def heat(cell):
-    """The heat of a cell: `HEAT_PEAK` in the heart, times `HEAT_DECAY` for each step from it.
+    """The heat of a cell: `HEAT_PEAK` in the heart, times `HEAT_DECAY` for each step away from it.
 
-    A step goes to any of the eight neighbours, like a king in chess; steps are counted from the
-    nearest of the four `HEART_CELLS`.
+    A step leads to any of the eight neighbours, like a king's move in chess; steps are counted from
+    the nearest of the four `HEART_CELLS`. This function is given.
     """
-    raise NotImplementedError("heat: write this function")
-
-
-def line_text(chips, cell, direction):
-    """The line through `cell` in one of the `DIRECTIONS`, as text: the cells within four of it.
-
-    In reading order, that is from (row - 4 * down, col - 4 * right) to (row + 4 * down, ...), cells
-    beyond the edge left out. Each is written as `chips.mark` says, and `cell` itself as "#".
-
-    Hint: a cell is on the board if it is in `BIT`.
-    """
-    raise NotImplementedError("line_text: write this function")
-
-
-def links(text):
-    """What a chip on "#" makes and breaks in this line: the pair `(made, broken)`.
-
-    Look at every five neighbouring cells of the line ("#" is always among them, as the line reaches
-    four cells to either side). `made` is the most own chips in a five without a chip of the other
-    side, the new one on "#" counted; `broken` is the most chips of the other side in a five without
-    an own chip. A corner counts as a chip of either side, and spoils a five for neither. A five
-    that has more than `SHARED` chips of a completed sequence of the side in question does not
-    count, as it can become no new sequence. Where there is no five, the number is 0.
-    """
-    raise NotImplementedError("links: write this function")
+    steps = min(max(abs(cell[0] - row), abs(cell[1] - col)) for row, col in HEART_CELLS)
+    return HEAT_PEAK * HEAT_DECAY**steps
 
 
 @lru_cache(maxsize=1 << 17)
 def scan(chips, cell, direction):
-    """`links` of a line, remembered for exactly these `chips`. This function is given."""
+    """`links` of a line, cached by the three arguments. This function is given."""
     return links(line_text(chips, cell, direction))
 
 
-@cache
-def reach(cell, direction):
-    """The bitboard of the cells that `line_text` writes down. This function is given."""
-    down, right = direction
-    path = ((cell[0] + k * down, cell[1] + k * right) for k in range(1 - FIVE, FIVE))
-    return mask_of(place for place in path if place in BIT)
-
-
 def line_links(chips, cell, direction):
-    """`links` of the line through `cell`, scanned only if its chips have not been seen before.
+    """`links` of the line through `cell`, scanned only if these chips of the line are new.
 
-    Hint: `scan` remembers whole boards. Pass it only the chips that lie in this line: then a chip
-    elsewhere on the board makes no difference to it.
+    Hint: for `scan`, a board with one more chip anywhere is a new argument.
+    `reach(cell, direction)` is the bitboard of the cells in the line.
     """
     raise NotImplementedError("line_links: write this function")
 
 
 def line_reward(chips, cell, direction, kind):
-    """What one line adds to placing on a cell (`kind` is `PLACE`) or to removing the chip there.
+    """The reward of one line for placing on a cell (`kind` is `PLACE`) or removing the chip there.
 
     A placement earns `LINK_MADE[made] + LINK_BROKEN[broken]`, a removal `LINK_BROKEN[broken]`.
     This function is given.
@@ -167,46 +86,21 @@ def line_reward(chips, cell, direction, kind):
 
 
 def reward(chips, action):
-    """What an action is worth at once to the own side of `chips`.
+    """The immediate reward of an action for the own side of `chips`.
 
-    The sum of the rewards of the four lines through the square and, for a placement, its heat. An
-    action that changes no chip is worth 0.
+    It is the sum of the rewards of the four lines through the action's cell plus, for a placement,
+    the heat of the cell. An action that changes no chip has the reward 0.
     """
     raise NotImplementedError("reward: write this function")
 
 
 def draft_value(chips, card):
-    """What a card is worth in the hand on this board, before the discount.
+    """The value of a card in the hand on this board, before the discount.
 
-    A jack has its fixed value. Another card is worth the best placement that it allows, 0 if both
-    its cells are taken (or if there is no card).
+    A jack has its fixed value. The value of another card is the reward of the best placement that
+    it allows. It is 0 if both cells of the card are taken, or if there is no card ("").
     """
     raise NotImplementedError("draft_value: write this function")
-
-
-def plays_of(chips, cards):
-    """The placements and removals that the own side could make with these cards.
-
-    Each square once, placements before removals; the actions take no card. With a two-eyed jack
-    among the cards any empty cell will do. This function is given.
-    """
-    wild = next((card for card in TWO_EYED if card in cards), None)
-    if wild is None:
-        places = {
-            cell: card
-            for card in CARDS
-            if card in cards
-            for cell in cells_with(card)
-            if chips.empty >> BIT[cell] & 1
-        }
-    else:
-        places = dict.fromkeys(cells_of(chips.empty), wild)
-    for cell, card in places.items():
-        yield Action(PLACE, card, coords=cell)
-    taker = next((card for card in ONE_EYED if card in cards), None)
-    if taker is not None:
-        for cell in cells_of(chips.removable):
-            yield Action(REMOVE, taker, coords=cell)
 
 
 # ---- What the opponent can do
@@ -215,7 +109,8 @@ def plays_of(chips, cards):
 class Catalogue(NamedTuple):
     """The opponent's cards: those `known` to be in the hand, and all that are `possible`.
 
-    Both are in card order; `known` lists a card twice if both copies are there, `possible` once.
+    Both are in card order; if both copies of a card are known, `known` lists it twice, and
+    `possible` once.
     """
 
     known: tuple[str, ...]
@@ -223,23 +118,22 @@ class Catalogue(NamedTuple):
 
 
 def catalogue(observation):
-    """The catalogue of the opponent's cards, kept from what was drafted and played.
+    """The catalogue of the opponent's cards, derived from the cards drafted and played.
 
-    Known are the cards that the opponent was seen to draft and has neither played nor traded since.
-    (If it plays a card of which it drafted a copy, that copy counts as played. In one action the
-    card is played first, and then the other is drafted.) Possible are these
-    and, if they are not the whole hand, every card of which you have not seen all `COPIES`: in your
-    own hand, in the draft row, among those played or traded by either player, or known to be the
-    opponent's.
+    Known are the cards that the opponent has drafted and has neither played nor traded since. (If
+    it plays a card of which it drafted a copy, that copy counts as played. In one action the card
+    is played first, and then another is drafted.) Possible are the known cards and, unless these
+    are the whole hand, every card of which you have not seen all `COPIES`: in your own hand, in the
+    draft row, among the cards played or traded by either player, or known to be the opponent's.
 
-    Hint: `observation.plays()` gives every action so far with its player. In an action, "" stands
-    for no card.
+    Hint: `observation.plays()` yields every action so far with its player. In an action, "" means
+    no card.
     """
     raise NotImplementedError("catalogue: write this function")
 
 
 def best_reply(chips, cards):
-    """The highest reward of all placements and removals with these cards, 0 if there are none.
+    """The highest reward of all placements and removals with these cards; 0 if there are none.
 
     `chips` is from the view of the side that replies.
     """
@@ -247,36 +141,25 @@ def best_reply(chips, cards):
 
 
 def plain_replies(chips, cards):
-    """Make a function from an own action to the opponent's best reply with these cards.
+    """Return a function from an own action to the opponent's best reply with these cards.
 
-    `chips` is from the own view, before the action. This one evaluates every reply again, whatever
-    the action changes. It is given.
+    `chips` is from the own view, before the action. Every call evaluates all replies again, even
+    those that the action does not affect. This function is given.
     """
-    return lambda action: best_reply(chips.after(action).turned(), cards)
-
-
-@cache
-def neighbours(cell):
-    """The cells within four of `cell` on its four lines: cell -> number of the direction. Given."""
-    return {
-        (cell[0] + k * down, cell[1] + k * right): number
-        for number, (down, right) in enumerate(DIRECTIONS)
-        for k in range(1 - FIVE, FIVE)
-        if k and (cell[0] + k * down, cell[1] + k * right) in BIT
-    }
+    return lambda action: best_reply(chips.after(action).flipped(), cards)
 
 
 def quick_replies(chips, cards):
-    """Make the same function as `plain_replies`, scanning only the lines that an action changes.
+    """Return the same function as `plain_replies`, scanning only the lines that an action changes.
 
-    (Extra credit.) Before any action all replies are rewarded line by line and sorted, the best
-    first. An action on a square changes only the cells that are `neighbours` of it, and there only
-    the line through both. Among all the others, the best reply stays the best. (The check counts
-    the lines that are asked for, with `line_links` or otherwise: at most 60 for an action.)
+    (Extra credit.) First the rewards of all replies are computed line by line, and the replies are
+    sorted, the best first. An action on a cell changes only the replies on its `neighbours`, and
+    there only the line through both cells. Among all other replies, the best remains the best. (The
+    check counts the lines that are scanned, with `line_links` or otherwise: at most 60 per action.)
 
-    Hint: the replies on the square itself are new: a chip just placed can be removed, a cell just
-    emptied can be taken. Where an action completes a sequence, more than a line changes: then ask
-    `best_reply`.
+    Hint: the replies on the cell itself are new: a chip just placed can be removed, and a cell just
+    emptied can be taken. If an action completes a sequence, more than one line per cell changes:
+    call `best_reply` in that case.
     """
     raise NotImplementedError("quick_replies: write this function")
 
@@ -285,11 +168,11 @@ def quick_replies(chips, cards):
 
 
 class LookAhead:
-    """Plays what brings most: reward, plus the card taken, minus the opponent's best reply.
+    """Plays the action with the highest value: reward plus card taken minus the best reply.
 
-    `replies` makes the function that finds the best reply (`plain_replies` or `quick_replies`), or
-    is None for an agent without the reply term. `cards` says which of the opponent's cards reply:
-    "possible" or "known". For two players.
+    `replies` creates the function that finds the best reply (`plain_replies` or `quick_replies`).
+    If it is None, the agent has no reply term. `cards` is "possible" or "known": the cards of the
+    opponent that are considered for the reply. The agent is for two players.
     """
 
     def __init__(self, replies=plain_replies, cards="possible"):
@@ -301,16 +184,16 @@ class LookAhead:
 
         It is `reward + DRAFT_DISCOUNT * draft_value - REPLY_DISCOUNT * reply`. The card is valued
         and the reply found on the board after the action. After a trade, a forgone trade or a pass,
-        no reply is subtracted; after any other action one is, even if it ends the game. Every
-        observation is judged by itself, whatever the agent was asked before.
+        no reply is subtracted; after any other action one is, even if the action ends the game. The
+        values depend on this observation only, not on earlier calls.
 
         Hint: actions that differ only in the card they take have the same reward and the same
-        reply. Find these once for each play.
+        reply. Compute these only once.
         """
         raise NotImplementedError("LookAhead.values: write this method")
 
     def choose(self, observation):
-        """The action with the highest value; among equals the first in the documented order."""
+        """The action with the highest value; of equal ones, the first in the documented order."""
         raise NotImplementedError("LookAhead.choose: write this method")
 
 
@@ -318,16 +201,16 @@ class LookAhead:
 
 
 def gains(state):
-    """What each legal action of a state brings at once: reward and card, without a reply. Given."""
+    """The gain of each legal action of a state: reward and card, without a reply. Given."""
     return LookAhead(replies=None).values(state.observation())
 
 
 class TopK:
-    """A game in which only the `k` best actions are legal and that ends after `depth` actions.
+    """A game in which only the `k` best actions are legal, and which ends after `depth` actions.
 
-    It wraps a full state and has the members of `tictactoe.State`, so that any search of study 2
-    can be used on it unchanged. `rate(state)` gives the gain of every legal action; `total` is what
-    the player `root` has gained on the way here, minus what the opponent has gained.
+    It wraps a full state and has the members of `tictactoe.State`, so any search of study 2 works
+    on it unchanged. `rate(state)` returns the gain of every legal action. `total` is the sum of the
+    gains of the player `root` on the way here, minus those of the opponent.
     """
 
     def __init__(self, state, k=4, depth=3, rate=gains, *, root=None, total=0.0):
@@ -348,41 +231,41 @@ class TopK:
         return self.rated
 
     def legal_moves(self):
-        """The `k` actions with the highest gain, the best first; equal ones in documented order.
+        """The `k` actions with the highest gain, best first; equal ones are in documented order.
 
-        An empty tuple if the game is over here, because the real one is or the depth is used up.
+        It is an empty tuple in a terminal state: if the real game is over or the depth is used up.
 
-        Hint: `sorted` keeps equal items in order, also with `reverse=True`.
+        Hint: `sorted` keeps equal items in order, even with `reverse=True`.
         """
         raise NotImplementedError("TopK.legal_moves: write this method")
 
     def after(self, move):
-        """The game after `move`: one depth less, and its gain added to the total, or subtracted.
+        """The game after `move`: the depth is one less, and the gain is added to the total or
+        subtracted.
 
-        The gain is subtracted if the opponent of `root` makes the move. A trade takes one depth as
-        well, though the same player goes on. The game itself does not change.
+        The gain is subtracted if the opponent of `root` makes the move. A trade also uses one
+        depth, although the same player moves again. The object itself does not change.
         """
         raise NotImplementedError("TopK.after: write this method")
 
     def is_terminal(self):
-        """Whether the real game is over, or the depth is used up."""
+        """Whether the real game is over or the depth is used up."""
         raise NotImplementedError("TopK.is_terminal: write this method")
 
     def utility(self, player):
-        """Plus or minus `WIN`, or 0, if the real game is over; else the total.
+        """Plus or minus `WIN`, or 0, if the real game is over; otherwise the total.
 
-        All as `player` sees it, who may be either one. What was gained before a win does not count.
+        It is from the view of `player`, who may be either player. Gains before a win do not count.
         """
         raise NotImplementedError("TopK.utility: write this method")
 
 
 class SampledSearch:
-    """Searches the top k actions on sampled states and plays the best on average.
+    """Searches the top k actions in sampled states and plays the best on average.
 
-    `search` is an agent of study 2: `search.search(state)` returns `Search(move, value, nodes)`.
-    Looking into the opponent's hand is cheating; looking into `samples` hands that it could be,
-    and taking the mean, is called averaging over clairvoyance (Russell and Norvig 2021, section
-    5.6).
+    `search` is an agent of study 2: `search.search(state)` returns `Search(move, value, nodes)`. To
+    look at the opponent's hand would be cheating. To sample `samples` possible hands, search each
+    and take the mean is averaging over clairvoyance (Russell and Norvig 2021, section 5.6).
     """
 
     def __init__(self, search, k=4, depth=3, samples=4, seed=None, rate=gains):
@@ -392,21 +275,22 @@ class SampledSearch:
     def reset(self, seed):
         """Restart the random numbers; `play` calls this before every game.
 
-        The same seed brings the same samples again. Every agent has random numbers of its own.
+        The same seed leads to the same samples. Each agent has its own random numbers.
         """
         self.random = Random(seed)
 
     def values(self, observation):
-        """The mean value of each of the top k actions over the sampled states, the best gain first.
+        """The mean value of each of the top k actions over the sampled states, in order of their
+        gains.
 
         Each sample is drawn with `sample(observation, self.random)`, one after another, and the
-        random numbers are used for nothing else. What an action is worth on it is the value that
-        `self.search` finds in the game after the action, from the own view: after a trade it is
-        still your turn. All samples have the same top k actions, as `rate` gives the same gains to
-        all states that look the same to the player.
+        random numbers are used for nothing else. The value of an action in a sample is the value
+        that `self.search` finds in the game after the action, from the agent's own view: after a
+        trade it is still the agent's turn. All samples have the same top k actions, because `rate`
+        returns the same gains for all states that the player cannot distinguish.
         """
         raise NotImplementedError("SampledSearch.values: write this method")
 
     def choose(self, observation):
-        """The action with the highest mean, the first one among equals."""
+        """The action with the highest mean; the first one among equals."""
         raise NotImplementedError("SampledSearch.choose: write this method")

@@ -1,26 +1,28 @@
-"""Study 8: SARSA and Q-learning for Sequence: pattern scores, features, a table of action values.
+"""Study 8: SARSA and Q-learning for Sequence: patterns, a table of action values, learned weights.
 
-You fill in this module. Notebooks 14 and 15 explain every part; hand in this file with them.
+You fill in this module. Notebooks 14, 15 and 16 explain every part; submit this file with them.
 """
 
 import json
 import random
 import re
 from functools import cache
-from math import isfinite
+from math import exp, isfinite
+from operator import add, mul
+from statistics import fmean, pstdev
 from typing import NamedTuple
 
 from sequence import State, cells_with
 from sequence.board.cards import ONE_EYED, TWO_EYED
 from sequence.pictures.text import SIDES
 
-# What a cell shows to the side that looks: "M" and "T" are chips of completed sequences.
+# The contents of a cell from one side's view; "M" and "T" are chips of completed sequences.
 MINE, THEIRS, EMPTY, WALL = "m", "t", "_", "#"
 SIZE, FIVE = 10, 5
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))  # down, right and both diagonals
-MAX_GAPS = 2  # between the chips of one pattern, front and back together
+MAX_GAPS = 2  # maximum between the chips of a pattern, front and back together
 
-# What a pattern is worth to the side that makes it.
+# The value of a pattern for the side that makes it.
 PATTERN_VALUES = {
     "NONE": 0,
     "LIVE_ONE": 1,
@@ -32,13 +34,13 @@ PATTERN_VALUES = {
     "LIVE_FOUR": 10_000,  # two ways to finish it
     "LIVE_FIVE": 15_000,
 }
-# And what it is worth to take a pattern from the opponent; other patterns are worth nothing.
+# The value of taking a pattern from the opponent; other patterns have no value.
 BLOCKING_VALUES = {"LIVE_THREE": 1_000, "LIVE_FOUR": 12_000, "LIVE_FIVE": 13_000}
-DRAW_WEIGHT = 0.5  # of the card that is taken, added to the effect on the board; our choice
+DRAW_WEIGHT = 0.5  # weight of the card taken, in addition to the effect on the board; our choice
 
-# The patterns that are counted on the board: regular expressions over one line of cells, as seen by
-# the side that makes them. A match takes up only the chips, and none of the cells beside them.
-_ENDS = r"(?<=_){0}(?=[^_m])|(?<=[^_m]){0}(?=_)"  # one end open, the other one not
+# The patterns that are counted on the board: regular expressions for a line of cells, from the view
+# of the side that makes them. A match consumes only the chips, not the cells next to them.
+_ENDS = r"(?<=_){0}(?=[^_m])|(?<=[^_m]){0}(?=_)"  # one end is open, the other is not
 PATTERNS = {
     "SLEEP_TWO": _ENDS.format("mm") + r"|(?<!m)m_m(?!m)",
     "LIVE_TWO": r"(?<=_)mm(?=_)",
@@ -52,8 +54,8 @@ OPPONENT_PATTERNS = ("LIVE_FOUR", "CHONG_FOUR", "LIVE_THREE", "LIVE_FIVE")
 FEATURES = (*PATTERNS, *(f"OPP_{name}" for name in OPPONENT_PATTERNS))  # eleven
 ACTION_FEATURES = (*FEATURES, "TRADE")
 
-Q_WEIGHT, REWARD_WEIGHT = 0.6, 0.4  # of the table and of the heuristic reward
-ALPHA, GAMMA, EPSILON = 0.3, 0.9, 0.2  # those of study 5
+Q_WEIGHT, REWARD_WEIGHT = 0.6, 0.4  # of the table's value and the heuristic reward
+ALPHA, GAMMA, EPSILON = 0.3, 0.9, 0.2  # the values of study 5
 TRAINING_GAMES = 50
 
 
@@ -61,11 +63,12 @@ TRAINING_GAMES = 50
 
 
 def views(observation, corner=MINE):
-    """The board as the observing player's side sees it, and as the others do.
+    """The board from the view of the observing player's side, and from the others' view.
 
-    Each is a text of 100 cells, row by row: the side's own chips are "m", the others' "t", capital
-    letters stand in completed sequences, "_" is empty. `corner` is what the corners show to both:
-    by the rules they are everybody's own chips; with `WALL` they are walls.
+    Each is a text of 100 cells, row by row: the side's own chips are "m", those of the others are
+    "t", capital letters are in completed sequences, and "_" is empty. `corner` is the text of
+    corners for both: by the rules, they count as own chips for all sides; with `WALL`, they are
+    walls.
     """
     chips = [observation[row, col] for row in range(SIZE) for col in range(SIZE)]
     own = SIDES[observation.side]
@@ -101,14 +104,14 @@ def lines_of(board, cell=None):
 
 
 def with_chip(board, cell, chip):
-    """The board with another character on a cell."""
+    """The board with another character in a cell."""
     place = SIZE * cell[0] + cell[1]
     return board[:place] + chip + board[place + 1 :]
 
 
 def uses(board, card):
-    """What a card can be used for: pairs of "place" or "remove" and a cell, row by row."""
-    if not card:  # an action that takes none
+    """The uses of a card: pairs of "place" or "remove" and a cell, row by row."""
+    if not card:  # an action that takes no card
         return []
     kind, wanted = ("remove", THEIRS) if card in ONE_EYED else ("place", EMPTY)
     cells = _cells() if card in ONE_EYED + TWO_EYED else cells_with(card)
@@ -158,42 +161,42 @@ def _lines():
 
 
 class DirectionInfo(NamedTuple):
-    """What a chip on a cell is part of, in one direction."""
+    """The pattern that a chip on a cell is part of, in one direction."""
 
-    connect_count: int = 1  # own chips in an unbroken run through the cell, the new one included
-    mid_gap_count: int = 0  # single empty cells with own chips on both sides, `MAX_GAPS` at most
+    connect_count: int = 1  # own chips in an unbroken run through the cell, including the new one
+    mid_gap_count: int = 0  # single empty cells with own chips on both sides, at most `MAX_GAPS`
     discrete_count_front: int = 0  # own chips beyond a gap
     discrete_count_back: int = 0
     open_front: bool = False  # whether the cell beyond the last chip counted is empty
     open_back: bool = False
 
 
-@cache  # the same texts come up again and again
+@cache  # the same texts occur often
 def one_side(text, gaps=MAX_GAPS):
     """Read a ray: `(connected, gaps, discrete, is_open)`.
 
-    `connected` are the own chips at its beginning. A single empty cell with an own chip behind it
-    is a gap, and reading continues behind it, over at most `gaps` gaps: `discrete` are the own
-    chips found there. `is_open` says whether the cell where the reading ends is empty.
+    `connected` is the number of own chips at its beginning. A single empty cell followed by one of
+    your chips is a gap, and reading continues after it, across at most `gaps` gaps; `discrete` is
+    the number of own chips found there. `is_open` states whether the cell at which reading ends is
+    empty.
 
-    Only "m" is an own chip here: an "M" is used up, and reading ends in front of it.
+    Only "m" counts as one of your chips: an "M" is used up, so reading ends before it.
 
     >>> one_side("m_mm_t#")
     (1, 1, 2, True)
 
-    Hint: `text.lstrip(MINE)` is a text without its first own chips.
+    Hint: `text.lstrip(MINE)` is the text without its leading own chips.
     """
     raise NotImplementedError("one_side: write this function")
 
 
 def direction_info(board, cell, direction):
-    """The `DirectionInfo` of an own chip on `cell`, whether it stands there or would be placed.
+    """The `DirectionInfo` of one of your chips on `cell`, already there or to be placed.
 
-    The front, the ray in this direction, is read first; the back may cross the gaps that the front
-    has left of `MAX_GAPS`.
+    The front, which is the ray in this direction, is read first; the back may cross the gaps of
+    `MAX_GAPS` that the front has not used.
 
-    Hint: the back is the ray of the opposite step. Nothing else changes there, before a gap or
-    behind it.
+    Hint: the back is the ray of the opposite step.
     """
     raise NotImplementedError("direction_info: write this function")
 
@@ -201,39 +204,43 @@ def direction_info(board, cell, direction):
 def pattern(info):
     """The name of the pattern that `info` describes, a key of `PATTERN_VALUES`.
 
-    Five or more connected chips are a LIVE_FIVE, open or not. Without an open end nothing else
-    counts: NONE. Otherwise count all chips, connected and discrete. LIVE_n has both ends open and
-    no gap; what is not live is CHONG_FOUR for four or more, SLEEP_THREE, SLEEP_TWO, and NONE for
-    one.
+    Five or more connected chips are a LIVE_FIVE, open or not. Otherwise, without an open end, the
+    pattern is NONE. With one, count all chips, connected and discrete. LIVE_n has both ends open
+    and no gap; a pattern that is not live is CHONG_FOUR for four or more chips, SLEEP_THREE for
+    three, SLEEP_TWO for two and NONE for one.
     """
     raise NotImplementedError("pattern: write this function")
 
 
-# ---- The scores: what an action is worth at once
+# ---- The scores: the immediate value of an action
 
 
 def place_score(mine, theirs, cell):
-    """What a chip on an empty cell is worth: own patterns made and the opponent's prevented.
+    """The value of a chip on an empty cell: own patterns made and opponent's patterns prevented.
 
-    The sum over the four directions of `PATTERN_VALUES` of the own pattern, and of
+    It is the sum over the four directions of the `PATTERN_VALUES` of the own pattern and the
     `BLOCKING_VALUES` of the pattern that the opponent would make on the same cell.
 
-    Hint: the second board, `theirs`, is the first one through the opponent's eyes.
+    Hint: the second board, `theirs`, is the first one from the opponent's view.
     """
     raise NotImplementedError("place_score: write this function")
 
 
 def remove_score(theirs, cell):
-    """What it is worth to take away the opponent's chip on a cell.
+    """The value of removing the opponent's chip on a cell.
 
-    The blocking value of a LIVE_FOUR for each direction in which the chip is part of one; any other
-    pattern is not worth a jack.
+    It is the blocking value of a LIVE_FOUR for each direction in which the chip is part of one; no
+    other pattern is worth a jack.
     """
-    raise NotImplementedError("remove_score: write this function")
+    return sum(
+        BLOCKING_VALUES["LIVE_FOUR"]
+        for direction in DIRECTIONS
+        if pattern(direction_info(theirs, cell, direction)) == "LIVE_FOUR"
+    )
 
 
 class Scores:
-    """The scores of one position, each computed only once."""
+    """The scores of one position, each computed only once: given, and built on `place_score`."""
 
     def __init__(self, observation, corner=MINE):
         self.mine, self.theirs = views(observation, corner)
@@ -252,67 +259,75 @@ class Scores:
         return self._uses[kind, cell]
 
     def draft(self, card):
-        """What it is worth to take a card: the best that it could be used for on this board.
+        """The value of taking a card: that of its best use on this board.
 
-        0 if it cannot be used now.
-
-        Hint: `uses(self.mine, card)` lists what it can be used for.
+        It is 0 if the card cannot be used now.
         """
-        raise NotImplementedError("Scores.draft: write this method")
+        if card not in self._drafts:
+            self._drafts[card] = max([self.use(*use) for use in uses(self.mine, card)], default=0)
+        return self._drafts[card]
 
     def best_draft(self):
-        """The card of the draft row that is worth most, the first one in card order among equals.
+        """The card of the draft row with the highest value; of equal ones, the first in card order.
 
-        "" if the row is empty.
+        It is "" if the row is empty.
         """
-        raise NotImplementedError("Scores.best_draft: write this method")
+        return max(dict.fromkeys(self.draft_row), key=self.draft, default="")
 
     def reward(self, action):
-        """The effect of an action on the board: its placement's or removal's score, else 0.
+        """The effect of an action on the board: the score of its placement or removal, else 0.
 
-        The card that is taken is left out: with it, an action without any effect would be
-        rewarded for what may be done later.
+        The card taken does not count; otherwise, an action without any effect would be rewarded for
+        possible later actions.
         """
-        raise NotImplementedError("Scores.reward: write this method")
+        return self.use(action.kind, action.coords) if action.coords else 0
 
     def score(self, action):
-        """What an action is worth at once: its reward, and `DRAW_WEIGHT` times the card's draft."""
-        raise NotImplementedError("Scores.score: write this method")
+        """The immediate value of an action: its reward plus `DRAW_WEIGHT` times the card's draft."""
+        return self.reward(action) + DRAW_WEIGHT * self.draft(action.draft_card)
 
     def candidates(self, legal):
         """The actions of `legal` that are worth considering, as a list in the order of `legal`.
 
-        If some actions take the best draft card *and* trade a card, these trades and nothing else.
-        If there are none, all actions that take the best draft card; and if no action takes it, all
-        of `legal`. `legal` itself stays as it is.
+        If some actions take the best draft card *and* trade a card, these trades are the only
+        candidates. If there are none, the candidates are all actions that take the best draft card
+        or, if no action takes it, all of `legal`. `legal` itself is not changed.
         """
-        raise NotImplementedError("Scores.candidates: write this method")
+        best = self.best_draft()
+        taking = [action for action in legal if action.draft_card == best]
+        trades = [action for action in taking if action.kind == "trade" and action.play_card]
+        return trades or taking or list(legal)
 
 
-# ---- The features: what the table knows of a state and of an action
+# ---- The features: what the table knows of a state (given) and of an action
 
 
 @cache
 def pattern_counts(line):
-    """How often each of `PATTERNS` stands in a line of cells, in their order.
+    """How often each of `PATTERNS` occurs in a line of cells, in their order.
 
     Matches that overlap count once, as for `re.findall`.
     """
-    raise NotImplementedError("pattern_counts: write this function")
+    return tuple(len(re.findall(regex, line)) for regex in PATTERNS.values())
 
 
 def state_features(mine, theirs, cell=None):
     """The eleven `FEATURES` as a tuple of counts, over all lines or over those through `cell`.
 
-    First all `PATTERNS` in `mine`, then the `OPPONENT_PATTERNS` in `theirs`.
+    They are the counts of all `PATTERNS` in `mine`, then of the `OPPONENT_PATTERNS` in `theirs`.
     """
-    raise NotImplementedError("state_features: write this function")
+    own, other = (
+        list(map(sum, zip(*map(pattern_counts, lines_of(board, cell)), strict=True)))
+        for board in (mine, theirs)
+    )
+    names = list(PATTERNS)
+    return (*own, *(other[names.index(name)] for name in OPPONENT_PATTERNS))
 
 
 def action_features(mine, theirs, action):
     """`ACTION_FEATURES`: how an action changes the eleven features; 1 for a trade of cards, or 0.
 
-    To forgo a trade is no trade. Chips that the action completes a sequence with stay "m".
+    Forgoing a trade is not a trade. Chips of a sequence that the action completes stay "m".
 
     Hint: only the lines through the action's cell change. `with_chip` makes the boards after it:
     a chip that is "m" to one side is "t" to the other.
@@ -321,7 +336,7 @@ def action_features(mine, theirs, action):
 
 
 def discard_features(observation):
-    """An optional part of the state: how many jacks are on the discard pile.
+    """An optional part of the state: the number of jacks on the discard pile.
 
     Returns the pair `(two_eyed, one_eyed)`; two copies of a card count as two.
     """
@@ -332,7 +347,7 @@ def discard_features(observation):
 
 
 class QTable:
-    """Action values by the features of a state and of an action; a missing entry is worth 0."""
+    """Action values by the features of a state and of an action; a missing entry counts as 0."""
 
     def __init__(self):
         self.values = {}  # (state, action) -> float
@@ -345,13 +360,13 @@ class QTable:
     def update(self, state, action, target, alpha=ALPHA):
         """Move Q(s, a) towards the target by the share `alpha`, and count the update in `visits`.
 
-        An action whose features are all zero is left out: no value is ever stored for it, and no
-        visit counted. All others are stored, whatever their value; a trade is among them.
+        An action whose features are all zero is ignored: no value is stored for it, and no visit is
+        counted. All others are stored, whatever their value, including trades.
         """
         raise NotImplementedError("QTable.update: write this method")
 
     def to_json(self):
-        """The values as JSON text: [state, action, value] for each entry, in the order of keys."""
+        """The values as JSON text: [state, action, value] for each entry, in the order of the keys."""
         entries = [
             [list(state), list(action), value]
             for (state, action), value in sorted(self.values.items())
@@ -362,7 +377,7 @@ class QTable:
     def from_json(cls, text):
         """The table from such a text; raises ValueError for any other text.
 
-        JSON holds numbers, texts and lists, and nothing that could run, whoever sent the file.
+        JSON contains numbers, texts and lists, but no code, so files from others are safe to read.
         """
         table = cls()
         try:
@@ -379,14 +394,14 @@ class QTable:
 
 
 def td_target(method, reward, taken, values, gamma=GAMMA):
-    """What Q(s, a) is moved towards, once the next action is known.
+    """The target towards which Q(s, a) is moved, once the next action is known.
 
-    `taken` is Q(s', a') of the action that the agent now takes, `values` are the Q(s', a) of all
-    its candidates; None and empty when the game is over. `method` is "sarsa" (Rummery and Niranjan
-    1994): the reward and gamma times the value of the action taken; or "q_learning" (Watkins 1989):
-    the best value in its place.
+    `taken` is Q(s', a') of the action that the agent now takes, and `values` are the Q(s', a) of
+    all its candidates; they are None and empty when the game is over. If `method` is "sarsa"
+    (Rummery and Niranjan 1994), the target is the reward plus gamma times the value of the action
+    taken; if it is "q_learning" (Watkins 1989), it uses the best value instead.
 
-    Raises ValueError for another method, also when the game is over.
+    Raises ValueError for any other method, even when the game is over.
     """
     raise NotImplementedError("td_target: write this function")
 
@@ -395,13 +410,13 @@ def td_target(method, reward, taken, values, gamma=GAMMA):
 
 
 class Rated(NamedTuple):
-    """A candidate action with what is known of it."""
+    """A candidate action with its features and values."""
 
     action: object
     features: tuple
     reward: float
     q: float
-    score: float  # what the agent chooses by
+    score: float  # the criterion of the agent's choice
 
 
 class Settings(NamedTuple):
@@ -419,7 +434,8 @@ class Settings(NamedTuple):
 
 
 class SarsaAgent:
-    """Plays the action with the best mix of action value and heuristic score, and may learn.
+    """Plays the action with the best combination of action value and heuristic score, and may
+    learn.
 
     `table` is its `QTable`, which agents may share; `settings` are fields of `Settings`.
     """
@@ -427,12 +443,12 @@ class SarsaAgent:
     def __init__(self, table=None, seed=None, **settings):
         self.table = QTable() if table is None else table
         self.settings = Settings(**settings)
-        self.changes = []  # of the values, one for each update
-        self._last = None  # state, action and reward of the turn before
+        self.changes = []  # of the values, one per update
+        self._last = None  # state, action and reward of the previous turn
         self._random = random.Random(seed)
 
     def reset(self, seed):
-        """Start a game; first learn what is left to learn from the previous one."""
+        """Start a game, after learning from the end of the previous one if necessary."""
         if self._last is not None:
             self.finish()
         self._random = random.Random(seed)
@@ -445,30 +461,31 @@ class SarsaAgent:
     def rate(self, observation):
         """The state, and the candidates as `Rated`, in the order of legal actions.
 
-        `self.state` makes the state, and `self.settings` say how: the corners, and both weights. An
-        action's score is `q_weight` times its value in the table plus `reward_weight` times
-        `Scores.score`.
+        The state is that of `self.state`; the corners and both weights are those of
+        `self.settings`. An action's score is `q_weight` times its value in the table plus
+        `reward_weight` times `Scores.score`.
         """
         raise NotImplementedError("SarsaAgent.rate: write this method")
 
     def choose(self, observation):
-        """The best candidate, the first one among equals; or, with probability `epsilon`, any.
+        """The best candidate, or the first of equal ones; with probability `epsilon`, any
+        candidate.
 
-        Then each candidate has the same chance, the best one too. All chance comes from
-        `self._random`, so that the same seed leads to the same choices.
+        In the latter case, all candidates have the same probability, including the best. All random
+        numbers come from `self._random`, so that the same seed gives the same choices.
 
-        The opponent moves in between, so the value of the action *before* is updated here, when
-        the state that it led to is known.
+        The opponent moves in between, so the value of the *previous* action is updated here, when
+        the state to which it led is known.
 
-        Hint: the order is rate, choose, learn, remember.
+        Hint: in which order must the agent rate, choose, learn and store its action?
         """
         raise NotImplementedError("SarsaAgent.choose: write this method")
 
     def finish(self, outcome=0.0):
-        """The game is over: the last action has no successor. `outcome` is added to its reward.
+        """End the game: the last action has no successor, and `outcome` is added to its reward.
 
-        Afterwards the agent remembers no last action, so that the next game begins anew; all else,
-        the table too, stays. Where no last action is remembered, nothing is learned.
+        Afterwards, the agent has no last action, so that the next game is a new start; everything
+        else, including the table, is kept. If there is no last action, nothing is learned.
         """
         raise NotImplementedError("SarsaAgent.finish: write this method")
 
@@ -493,10 +510,10 @@ def train(
     progress=lambda game, table, changes: None,
     **settings,
 ):
-    """The table after `games` games of self-play: both players share and update it.
+    """The table after `games` games of self-play, which both players share and update.
 
-    `outcome` is the reward for a win at the end of a game, and minus that for a loss; the default
-    is none. `progress(game, table, changes)` is called after each game with the absolute
+    `outcome` is the reward for a win at the end of a game, and its negative is that for a loss; the
+    default is 0. `progress(game, table, changes)` is called after each game with the absolute
     changes of all values updated in it.
     """
     table = QTable() if table is None else table
@@ -517,5 +534,73 @@ def train(
 
 
 def trained(games=TRAINING_GAMES, seed=0):
-    """An agent with the default settings, after some games of self-play: takes a few seconds."""
+    """An agent with the default settings after some games of self-play; this takes a few seconds."""
     return SarsaAgent(train(games, seed=seed))
+
+
+# ---- Weights from games
+
+
+def line_counts(board, cell=None):
+    """The lines of five that "m" has or can complete, by their chips: with 1, 2, 3, 4 and 5.
+
+    Five neighbouring cells of a row, column or diagonal are a line. Its own chips are "m" and "M". A
+    line of five own chips always counts. Any other line counts unless it contains a chip of the
+    others, "t" or "T", or two or more chips of completed sequences, "M".
+
+    Returns five numbers as a tuple, for all lines of the board, or for all lines of the row, the
+    column and the diagonals through `cell`.
+
+    Hint: `lines_of` returns the rows, columns and diagonals, with a wall at each end.
+    """
+    raise NotImplementedError("line_counts: write this function")
+
+
+def win_probability(weights, counts):
+    """The probability of winning in a position with these counts, by logistic regression.
+
+    It is 1 / (1 + e^-z), where z is the constant, `weights[0]`, plus the sum of the counts, each
+    times its weight. The weights of the counts follow the constant, in the order of the counts.
+
+    Hint: `exp` is imported.
+    """
+    raise NotImplementedError("win_probability: write this function")
+
+
+def gradient_step(weights, counts, won, rate, penalty):
+    """The weights after one step against the gradient of the loss of one position, as a new list.
+
+    `won` is 1 if the player to move won that game, and 0 if not. With the probability p before the
+    step, the gradient is p - won for the constant, and (p - won) * x + penalty * weight for the
+    weight of a count x. The step subtracts `rate` times the gradient. The list `weights` itself
+    does not change.
+    """
+    raise NotImplementedError("gradient_step: write this function")
+
+
+def fit(rows, won, steps=100_000, rate=0.01, penalty=0.001, seed=0):
+    """The weights that minimise the mean loss of the positions, the constant first.
+
+    Each row holds the counts of one position. All counts are standardised; then each step uses one
+    random position. Steps for single positions go back and forth, so the result is the mean of the
+    weights in the second half of the steps, converted back to weights for the original counts.
+    """
+    columns = [list(map(float, column)) for column in zip(*rows, strict=True)]
+    means = [fmean(column) for column in columns]
+    deviations = [pstdev(column, mean) or 1.0 for column, mean in zip(columns, means, strict=True)]
+    scaled = [
+        [(x - mean) / deviation for x, mean, deviation in zip(row, means, deviations, strict=True)]
+        for row in zip(*columns, strict=True)
+    ]
+    results = list(map(float, won))
+    rng = random.Random(seed)
+    weights = [0.0] * (len(columns) + 1)
+    total = list(weights)
+    for step in range(steps):
+        number = rng.randrange(len(scaled))
+        weights = gradient_step(weights, scaled[number], results[number], rate, penalty)
+        if step >= steps // 2:
+            total = list(map(add, total, weights))
+    constant, *found = [one / (steps - steps // 2) for one in total]
+    slopes = [weight / deviation for weight, deviation in zip(found, deviations, strict=True)]
+    return [constant - sum(map(mul, slopes, means)), *slopes]

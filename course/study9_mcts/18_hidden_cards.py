@@ -1,11 +1,12 @@
 # %% [markdown]
 # # 18. One tree for many worlds
 #
-# A tree needs states, and in Sequence nobody sees the state: the opponent's cards are hidden, and
-# so is the next card of the deck. This notebook takes the tree of notebook 17 there: first with a
-# separate tree for each world that could be the true one, then with one tree for all of them. We
-# find out what the difference is. At the end we ask why an agent that simulates *ten* games for a
-# move already beats `Greedy`, which looks at every action. The reason may surprise you.
+# A tree needs states, but in Sequence no player sees the state: the opponent's cards are hidden,
+# and so is the next card of the deck. This notebook applies the tree of notebook 17 to Sequence:
+# first with a separate tree for each world that could be the true one, then with one tree for all
+# of them. We measure the difference. At the end we examine why an agent that simulates only *ten*
+# games per move already beats `Greedy`, which considers every action. The reason may surprise you.
+# (Notebook 9 explains the rules of Sequence and how positions are written.)
 #
 # You will write the rest of `mcts.py`: `EnsembleUCT` and `ISUCT`.
 
@@ -20,31 +21,21 @@ from statistics import mean
 
 from course.check import check
 from course.plots import COLOURS, figure, picture
-from course.recorded import mcts_strength
-from sequence import ISMCTS, Greedy, sketch
+from course.published import mcts_strength
+from sequence import Greedy, sketch
 from sequence import play as play_game
 from sequence.agents.beliefs import sample, unseen_cards
 from sequence.widget import play
 from sequence.widget.hidden_hand import hidden_hand
-from tictactoe.show.knob import knob
+from tictactoe.explorables.select import option_slider
 
 from mcts import ISUCT, EnsembleUCT, SequenceUCT
 
 # %% [markdown]
-# ## Play against a tree
-#
-# The given `ISMCTS` is an agent of the kind that this notebook builds. Here it simulates fifty games
-# for a move. Click a card of your hand, a lit cell, and the card to take. *Show values* tells what
-# `Greedy`, who simulates nothing, would give for each of them.
-
-# %%
-play(against=ISMCTS(iterations=50, seed=1), seed=3, values=Greedy().values)
-
-# %% [markdown]
 # ## How many worlds?
 #
-# A smaller position, which we keep for the whole notebook. You are x. You hold three cards, and the
-# draft row has three: go on with your own line, or stop the other one?
+# We use a smaller position throughout the notebook. You are x. You hold three cards, and the draft
+# row has three: do you extend your own line, or stop the opponent's?
 
 # %%
 position = sketch("x 4,2 4,3 4,4 / o 6,3 6,4 6,5 / hand 4h qs 9c / row ah 9s qh")
@@ -59,22 +50,22 @@ hidden = len(unseen_cards(position))
 print(f"{hidden} cards are hidden; {comb(hidden, 6):,} hands of six, if all were different")
 for seed in range(3):
     world = sample(position, Random(seed))
-    print("the opponent holds", *world.hand(1), "- the next card is", world.undealt[0])
+    print("the opponent holds", *world.hand(1), "- the next card is", world.draw_pile[0])
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Far more: the number of orders of some ninety cards alone has more than a hundred digits. Nobody can
-# go through them all, and nobody needs to: a *sample* is enough to estimate a mean, as the random games
-# of notebook 17 were. `sample` draws a full state that fits everything the player has seen. Filling in
-# what is hidden is called **determinisation**.
+# Far more: the number of orderings of about ninety cards alone has more than a hundred digits. It
+# is impossible to examine them all, and not necessary: a *sample* is enough to estimate a mean,
+# like the random games of notebook 17. `sample` draws a full state that is consistent with
+# everything the player has seen. Filling in what is hidden is called **determinisation**.
 #
 # </details>
 #
-# As the game goes on, less is hidden: everybody sees what a player takes from the draft row. Follow a
-# game through the eyes of player 0. **Before you move the slider, say** how many of the opponent's six
-# cards are known after twenty actions, and how many kinds of card are still possible when the game
-# ends. The knob opens the true hand.
+# As the game progresses, less is hidden: both players see what is taken from the draft row. Follow
+# a game from the point of view of player 0. **Before you move the slider, predict** how many of the
+# opponent's six cards are known after twenty actions, and how many kinds of card are still possible
+# when the game ends. The switch reveals the true hand.
 
 # %%
 hidden_hand(play_game([Greedy(), Greedy()], seed=1).states)
@@ -82,8 +73,9 @@ hidden_hand(play_game([Greedy(), Greedy()], seed=1).states)
 # %% [markdown]
 # ## A separate tree for each world
 #
-# The first idea needs nothing new. Sample a world, search it as if everybody saw all cards, and do
-# so for several worlds. Then add up the visits of each action, and play the one with the most.
+# The first idea needs nothing new. Sample a world, search it as if all cards were visible, and
+# repeat this for several worlds. Then add up the visits of each action, and play the one with the
+# most.
 #
 # Write `world` and `search` of `EnsembleUCT`.
 
@@ -97,38 +89,43 @@ check("study9.ensemble")
 # %% [markdown]
 # ## A coin under a cup
 #
-# A game that fits on a page shows what is wrong with it. A coin lies under a cup, and x has not
-# seen it. x may take half a point now, or play on and say heads or tails: right is worth a point,
-# wrong costs a tenth of one.
+# A tiny game shows its weakness. A coin is under a cup, and x has not seen it. x may take half a
+# point now, or play on and guess heads or tails: a correct guess is worth one point, a wrong one
+# costs a tenth of a point.
 #
-# The right play is to take the half point: a guess is worth 1/2 × 1 + 1/2 × (-0.1) = 0.45.
+# The best play is to take the half point, because the expected value of a guess is 1/2 × 1 + 1/2 ×
+# (-0.1) = 0.45.
 
 # %%
 @dataclass(frozen=True)
 class Coin:
-    """A coin lies under a cup; `told` are x's moves so far. Only x moves."""
+    """A coin under a cup; `moves` are x's moves so far. Only x moves."""
 
     face: str
-    told: tuple = ()
+    moves: tuple = ()
     to_move = "x"
 
     def legal_moves(self):
         if self.is_terminal():
             return ()
-        return ("heads", "tails") if self.told else ("play on", "take half")
+        return ("heads", "tails") if self.moves else ("play on", "take half")
 
     def after(self, move):
-        return Coin(self.face, (*self.told, move))
+        return Coin(self.face, (*self.moves, move))
 
     def is_terminal(self):
-        return self.told[:1] == ("take half",) or len(self.told) == 2
+        return self.moves[:1] == ("take half",) or len(self.moves) == 2
 
-    def utility(self, player):  # 0 is worth half a point, see `reward`
-        return 0 if len(self.told) == 1 else 1 if self.told[1] == self.face else -1.2
+    # `reward` maps utilities from -1 to 1 to rewards from 0 to 1. So the half point has the utility
+    # 0, the full point 1, and the loss of a tenth of a point -1.2.
+    def utility(self, player):
+        if self.moves == ("take half",):
+            return 0
+        return 1 if self.moves[1] == self.face else -1.2
 
 
 def under_the_cup(agent):
-    """The agent, in worlds where the coin shows heads or tails."""
+    """The agent, searching worlds in which the coin shows heads or tails."""
     agent.world = lambda position: Coin(agent.rng.choice(("heads", "tails")))
     return agent
 
@@ -136,38 +133,38 @@ def under_the_cup(agent):
 # **Predict**: what will the ensemble play, and why?
 
 # %%
-def told(root):
+def summarise(root):
     """The rows of a root in a few words."""
     return ", ".join(f"{row.move}: {row.visits} visits, mean {row.mean:.2f}" for row in root.rows())
 
 
 ensemble = under_the_cup(EnsembleUCT(worlds=20, iterations=50, seed=1))
-print("ensemble:", told(ensemble.search(None)))
+print("ensemble:", summarise(ensemble.search(None)))
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# It plays on. In each world the tree *knows* the coin, guesses right, and reports that playing on is
-# worth a full point. In the worlds with heads the plan is "heads", in the others "tails", and the
-# average adds up the profits of plans that nobody can carry out: x will not know which world it is
-# in. This is called **strategy fusion** (Frank and Basin 1998).
+# It plays on. In each world the tree *knows* the coin, guesses correctly, and reports that playing
+# on is worth a full point. In the worlds with heads its strategy is "heads", in the others "tails",
+# and the average adds up the profits of strategies that x cannot follow, because x will not know
+# which world it is in. You met this in notebook 11: it is strategy fusion (Frank and Basin 1998).
 #
 # </details>
 #
-# More worlds do not help, and neither do more iterations: every tree is right about its own world.
+# More worlds do not help, and neither do more iterations: every tree is correct for its own world.
 #
 # ## One tree for what is known
 #
-# What x can tell apart are not worlds but *information sets*: all worlds in which x has seen the
-# same. Single-observer ISMCTS (Cowling, Powley and Whitehouse 2012) grows one tree over what has been
-# *done*, and each iteration goes down that tree in a freshly sampled world. At "heads or tails?" there
-# is one node for both worlds, its children are visited in both, and their means are honest: about
-# 0.45 each.
+# x cannot distinguish worlds, but only *information sets*: all worlds in which x has made the same
+# observations. Single-observer **ISMCTS** (information set Monte Carlo tree search; Cowling, Powley
+# and Whitehouse 2012) grows one tree over the *actions*, and each iteration descends that tree in a
+# newly sampled world. At "heads or tails?" there is one node for both worlds, and its children are
+# visited in both.
 #
-# One difficulty is left. Which actions are legal depends on the world: the opponent can only play a
-# card that is in the hand *this time*. A child that is rarely possible has few visits for a reason,
-# and UCB1 would take it for neglected. So each child counts how often it was **available**, and this
-# number stands in the place of the parent's visits.
+# One difficulty remains. Which actions are legal depends on the world: the opponent can only play a
+# card that is in the hand *this time*. A child that is rarely possible therefore has few visits,
+# but UCB1 would treat it as neglected. So each child counts how often it was **available**, and
+# this number replaces the parent's visits in the formula.
 #
 # | iteration | opponent's actions in this world | chosen | A | B | C |
 # |---|---|---|---|---|---|
@@ -180,20 +177,21 @@ print("ensemble:", told(ensemble.search(None)))
 #
 # <details><summary>Answer</summary>
 #
-# After the third iteration A 2, B 2, C 1; after the fourth A 2, B 3, C 2. A was possible in neither.
+# After the third iteration, the counts are A 2, B 2 and C 1; after the fourth, A 2, B 3 and C 2. A
+# was not possible in either of these iterations.
 #
 # </details>
 #
 # ## Write `select` and `expand` of `ISUCT`
 #
-# `search`, `simulate` and `backup` stay as they are: `UCT.search` asks `self.world` for the state in
-# each iteration anew, and that was the point.
+# `search`, `simulate` and `backup` remain unchanged: `UCT.search` calls `self.world` for a new
+# state in each iteration, which is exactly what we need.
 
 # %%
 single = under_the_cup(ISUCT(iterations=1000, seed=1))
 root = single.search(None)
-print("one tree:", told(root))
-print("below 'play on':", told(root.children["play on"]))
+print("one tree:", summarise(root))
+print("below 'play on':", summarise(root.children["play on"]))
 
 # %%
 check("study9.info_step")
@@ -202,11 +200,12 @@ check("study9.info_step")
 check("study9.isuct")
 
 # %% [markdown]
-# **Question.** (a) Change the payoff of a right guess or of the sure move in `Coin` so that playing
-# on is right, and show that both agents find it. From which payoff on does each of them switch?
-# (Measure it.) (b) Explain the difference between the two switching points with the numbers at the
-# node after "play on". (c) In Sequence, name a decision in which an ensemble plans with cards that it
-# cannot know.
+# **Question.** (a) Change the payoff of a correct guess or of the sure move in `Coin` so that
+# playing on is correct, and show that both agents find it. At which payoff does each of them
+# switch? (Measure it.) (b) Choose a payoff between the two switching points, print the numbers at
+# the node after "play on" for both agents (for one world of the ensemble:
+# `ensemble.tree(Coin("heads"))`), and explain the difference with them. (c) In Sequence, name a
+# decision in which an ensemble plans with cards that it cannot know.
 
 # %% [markdown] answer="fusion"
 # *Write your answer here.*
@@ -214,7 +213,7 @@ check("study9.isuct")
 # %% [markdown]
 # ## In Sequence
 #
-# Back to the position. Random games to the end, one tree:
+# Back to the position. We search it with one tree and random games to the end:
 
 # %%
 def levels(node, depth=0):
@@ -230,26 +229,30 @@ for row in sorted(root.rows(), key=lambda row: -row.visits):
 print("nodes by depth:", dict(sorted(Counter(levels(root)).items())))
 
 # %% [markdown]
-# The tree is bushy. Four hundred games reach hardly further than the opponent's reply, since the
-# opponent may hold nearly any card, and every one of those actions is tried once before any is tried
-# twice. Sequence is wide, and cards make it wider.
+# The tree is wide and shallow. Four hundred games reach barely further than the opponent's reply,
+# because the opponent may hold nearly any card, and the tree has a separate child for each of those
+# actions. The branching factor of Sequence is large, and hidden cards make it larger.
 #
-# There are two remedies, and `SequenceUCT`, which is given, has a switch for each:
+# There are two remedies, and `SequenceUCT`, which is given, has a parameter for each:
 #
-# * `width`: look at the few **actions** that look best at once, and at no others (`ranked`).
-# * `leaf`: how a new node is **judged**. "random" is a random game to its end, "judged" an estimate
-#   of the position as it is (`chances`: lines and cards turned into a chance to win), "quick" the
-#   same after four actions of a player who takes what looks best.
+# * `width`: consider only a few **actions**. `ranked` sorts the promising actions by how good they
+#   look at the moment, without any search, and only the first `width` of them enter the tree. This
+#   is forward pruning.
+# * `leaf`: how a new node is **evaluated**. "random" plays a random game to its end. "judged"
+#   estimates the probability of winning from the position itself: `chances` computes it from the
+#   lines and from the cards that can complete them. "quick" first plays four more actions with the
+#   *quick player*, which always plays the first action of the ranking, and then estimates in the
+#   same way.
 
-# %%
+# %% tags=["hide-input"]
 @cache
 def tree(width, leaf, seed=1, iterations=150):
-    """The root of a search with these switches."""
+    """The root of a search with these parameters."""
     return SequenceUCT(iterations, 0.2, seed, leaf, width).search(position)
 
 
 def by_width(width):
-    """How the nodes of a tree are spread over the levels."""
+    """Plot how many nodes of a tree are at each depth."""
     counts = Counter(levels(tree(width, "judged")))
     axes = figure(6.4, 2.8)
     bars = axes.bar(list(counts), list(counts.values()), color=COLOURS[0])
@@ -261,79 +264,81 @@ def by_width(width):
         f"{number} at depth {depth}" for depth, number in sorted(counts.items())))
 
 
-knob("width", (None, 10, 5, 3, 2, 1), by_width)
+option_slider("width", (None, 10, 5, 3, 2, 1), by_width)
 
 # %% [markdown]
-# ## Does it settle?
+# ## Does it converge?
 #
-# Six seeds, that is, six different streams of sampled worlds. Each curve follows the share of the
-# visits that goes to the action which has most of them in the end.
+# We compare six seeds, that is, six different streams of sampled worlds. Each curve follows the
+# share of the visits that goes to the action with the most visits at the end.
 
-# %%
-class Watched(SequenceUCT):
-    """Notes after each iteration how the visits at the root are shared out."""
+# %% tags=["hide-input"]
+class RecordingAgent(SequenceUCT):
+    """Records after each iteration how the visits at the root are distributed."""
 
     def search(self, position):
-        self.notes = []
+        self.history = []
         return super().search(position)
 
     def backup(self, node, end):
         super().backup(node, end)
         while node.parent:
             node = node.parent
-        self.notes.append({move: child.visits for move, child in node.children.items()})
+        self.history.append({move: child.visits for move, child in node.children.items()})
 
 
 SEEDS, MOST = range(6), 120
 
 
 @cache
-def notes(seed, leaf):
-    """The notes of one search."""
-    agent = Watched(MOST, 0.2, seed, leaf, width=5)
+def history(seed, leaf):
+    """The history of one search."""
+    agent = RecordingAgent(MOST, 0.2, seed, leaf, width=5)
     agent.search(position)
-    return agent.notes
+    return agent.history
 
 
-# %%
-quick = [notes(seed, "quick") for seed in SEEDS]
-print("with short games: noted", sum(map(len, quick)), "iterations")
+# %% tags=["hide-input"]
+quick = [history(seed, "quick") for seed in SEEDS]
+print("with short games:", sum(map(len, quick)), "iterations recorded")
 
-# %%
+# %% tags=["hide-input"]
 def curves(axes, leaf, colour, marker):
     """The share of the action that most seeds end with: its mean over the seeds, and its range."""
-    runs = [notes(seed, leaf) for seed in SEEDS]
+    runs = [history(seed, leaf) for seed in SEEDS]
     favourite, = (move for move, _ in Counter(
         max(run[-1], key=run[-1].get) for run in runs).most_common(1))
     steps = range(10, MOST, 5)
-    found = [[run[step].get(favourite, 0) / (step + 1) for run in runs] for step in steps]
-    axes.fill_between(steps, list(map(min, found)), list(map(max, found)), color=colour, alpha=0.2)
-    axes.plot(steps, list(map(mean, found)), color=colour, marker=marker, markevery=4,
+    shares = [[run[step].get(favourite, 0) / (step + 1) for run in runs] for step in steps]
+    axes.fill_between(steps, list(map(min, shares)), list(map(max, shares)), color=colour, alpha=0.2)
+    axes.plot(steps, list(map(mean, shares)), color=colour, marker=marker, markevery=4,
               label=f"{leaf} leaf: {favourite}")
-    return f"{leaf}: from {mean(found[0]):.2f} to {mean(found[-1]):.2f}"
+    return f"{leaf}: from {mean(shares[0]):.2f} to {mean(shares[-1]):.2f}"
 
 
 axes = figure(7.2, 3.6)
-words = [curves(axes, leaf, colour, marker)
-         for leaf, colour, marker in (("quick", COLOURS[0], "o"), ("judged", COLOURS[1], "s"))]
+descriptions = [curves(axes, "quick", COLOURS[0], "o"),
+                curves(axes, "judged", COLOURS[1], "s")]
 axes.set(xlabel="iterations", ylabel="share of the visits", ylim=(0, 1),
          title="The favourite's share: six seeds, mean and range")
 axes.legend(loc="upper left", frameon=False)
-picture(axes, "The share of the visits of the favourite action, by iterations. " + "; ".join(words))
+picture(axes, "The share of the visits of the favourite action, by iterations. "
+        + "; ".join(descriptions))
 
 # %% [markdown]
 # ## Why ten iterations are enough
 #
-# `Greedy` looks at every action of its turn, fifty or a thousand. What can a search do that looks at
-# ten games? **Predict**, before you run the next cell, which of these plays best against `Greedy`
-# with ten iterations a move, and which of the two switches matters more.
+# `Greedy` considers every action of its turn, fifty or a thousand. What can a search achieve with
+# only ten simulated games? **Predict**, before you run the next cell, which of these plays best
+# against `Greedy` with ten iterations per move, and which of the two parameters matters more.
 #
 # * random games, all actions;
 # * a judged or quick leaf, all actions;
 # * random games, only the best 5 actions;
 # * a judged or quick leaf, only the best 5 actions.
 #
-# The games are played already: every deal from both seats, and the table comes with the course.
+# The games have already been played, every deal from both seats, and the table is part of the
+# course. (`course/statistics.md` explains the intervals.)
 
 # %%
 table = mcts_strength()
@@ -341,7 +346,7 @@ for entry in table:
     print(f"{entry.name:52} {entry.games:3} games: score {entry.score:.2f} "
           f"({entry.low:.2f} to {entry.high:.2f})")
 
-# %%
+# %% tags=["hide-input"]
 ten = [entry for entry in table if entry.iterations == 10 and entry.leaf]
 axes = figure(7.2, 3.4)
 for number, (width, colour) in enumerate(((None, COLOURS[1]), (5, COLOURS[0]))):
@@ -356,57 +361,56 @@ for number, (width, colour) in enumerate(((None, COLOURS[1]), (5, COLOURS[0]))):
 axes.axhline(0.5, color="black", linestyle="--", linewidth=1, marker="")
 axes.set_xticks([place + 0.2 for place in range(3)], [entry.leaf for entry in row])
 axes.set(xlabel="leaf", ylabel="score against Greedy", ylim=(0, 1),
-         title="Ten iterations a move, with 95 % intervals")
+         title="Ten iterations per move, with 95 % intervals")
 axes.figure.legend(loc="outside right upper")
 picture(axes, "Scores against Greedy with ten iterations: " + ", ".join(
     f"{entry.name} {entry.score:.2f}" for entry in ten))
 
 # %% [markdown]
-# <details><summary>What the table says</summary>
+# <details><summary>What the picture shows</summary>
 #
-# Without the ranking, ten iterations try ten of some fifty actions, drawn at random, once each: all
-# of them may be poor, and the games are lost whatever the leaf is. With the ranking even random games
-# win more than a third, and a better leaf adds to it. So the knowledge of which five actions to look
-# at matters most.
+# Without the ranking, ten iterations try ten of about fifty actions, drawn at random, once each.
+# All of these may be poor, and the games are lost whatever the leaf is. With the ranking even
+# random games win more than a third, and a better leaf improves this. So the choice of the five
+# actions matters most.
 #
-# And then there are the rows that are not in the picture. The quick player plays what the ranking
-# puts first. The given `ISMCTS` looks at the actions in the order of the ranking. Compare them with
-# the six before you answer the question.
+# The table has more rows than the picture. Read every row before you answer the question.
 #
 # </details>
 #
-# **Question.** Somebody reports: "My tree search beats Greedy with ten iterations, so search is
-# what wins in this game." Say from the table which control is missing in that report, and how much of
-# the score the search itself can claim. Which pairs of rows do the intervals tell apart, and which
-# comparison would you play next, with how many games, to find out if more iterations help?
+# **Question.** A classmate reports: "My tree search beats Greedy with ten iterations, so search is
+# what wins in this game." Use the table to explain which control is missing, and how much of the
+# score the search itself can claim. Which pairs of rows do the intervals distinguish, and which
+# comparison would you play next, with how many games, to find out whether more iterations help?
 
 # %% [markdown] answer="ten-iterations"
 # *Write your answer here.*
 
 # %% [markdown]
-# ## Play against yours
+# ## Play against your own search
 #
-# The values are those of `Greedy` again.
+# Click a card in your hand, a highlighted cell, and the card to take. *Show values* shows how
+# `Greedy`, which does not simulate, rates each of them.
 
 # %%
 play(against=SequenceUCT(iterations=30, seed=1), seed=5, values=Greedy().values)
 
 # %% [markdown]
-# The docstring of `ISMCTS` says what it does beyond this: it looks at few actions first and at more as
-# it goes on, and the actions at the root meet the same worlds. Your own agent for the league may do
-# what you like.
+# The built-in `ISMCTS` is an agent of the same kind. Its docstring describes what it does in addition: it considers few actions first and
+# more as the search continues, and the actions at the root are tried in the same worlds. Your own
+# agent for the league may use any of these ideas.
 
 # %% [markdown]
-# **Sources**, in full in `course/bibliography.md`: Frank and Basin 1998 for strategy fusion; Cowling,
-# Powley and Whitehouse 2012 for one tree over information sets and for counting what is available;
-# Chaslot et al. 2008 for looking at few actions first.
+# **Sources**, in full in `course/bibliography.md`: Frank and Basin 1998 for strategy fusion;
+# Cowling, Powley and Whitehouse 2012 for one tree over information sets and for counting
+# availability; Chaslot et al. 2008 for considering few actions first.
 
 # %% [markdown]
-# ## Hand in
+# ## Submit
 #
-# Save the module and all notebooks, then run this cell. It packs them into one file, `study9_mcts.zip`, with the pictures that lie next to them, and lists what is still missing. Hand that file in as your course says.
+# Save the module and all notebooks, then run this cell. It packs them into one file, `study9_mcts.zip`, together with the pictures next to them, and lists what is still missing. Submit that file as your instructor asks.
 
 # %% tags=["skip-execution"]
-from course.hand_in import hand_in
+from course.submission import make_submission
 
-hand_in("study9")
+make_submission("study9")

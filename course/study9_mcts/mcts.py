@@ -1,9 +1,9 @@
-"""Study 9: Monte Carlo tree search: random games, UCT, and trees for hidden cards.
+"""Study 9: Monte Carlo tree search with random games, UCT, and trees for hidden cards.
 
-You fill in this module. Notebooks 17 and 18 explain every part; hand in this file with them.
+You complete this module. Notebooks 17 and 18 explain every part; submit this file with them.
 
-Each agent draws from one generator, `self.rng`, in a fixed order, so that the same seed grows the
-same tree. Draw what the text says, and nothing else.
+Each agent draws from one generator, `self.rng`, in a fixed order, so that the same seed gives the
+same tree. Draw only what the docstrings specify.
 """
 
 from math import inf, log, sqrt
@@ -11,13 +11,13 @@ from random import Random
 from typing import NamedTuple
 
 from sequence.agents.beliefs import sample
-from sequence.agents.worth import best_action, chances, ranked
+from sequence.agents.evaluation import best_action, chances, ranked
 
-PLAYS, HORIZON = 8, 4  # of `SequenceUCT`: plays that are ranked, actions of a quick game
+PLAYS, HORIZON = 8, 4  # for `SequenceUCT`: plays that are ranked, actions of a quick game
 
 
 class Row(NamedTuple):
-    """What a tree says of one move: its visits and the mean of its rewards. This class is given."""
+    """The statistics of one move: its visits and the mean of its rewards. This class is given."""
 
     move: object
     visits: int
@@ -27,10 +27,10 @@ class Row(NamedTuple):
 class Node:
     """A node of the tree, reached by a `move` of the player `mover`. This class is given.
 
-    `visits` counts the simulated games that went through the node, and `total` adds up their
-    rewards, from the view of the `mover`: that is the player who chooses between this node and its
-    siblings. The root has no move, no mover and no parent. `children` maps moves to nodes.
-    `available` counts how often the node could have been chosen; only `ISUCT` needs it.
+    `visits` is the number of simulated games that went through the node, and `total` is the sum of
+    their rewards from the view of the `mover`, the player who chooses between this node and its
+    siblings. The root has no move, mover or parent. `children` maps moves to nodes. `available`
+    counts how often the node could have been chosen; only `ISUCT` needs it.
     """
 
     def __init__(self, move=None, mover=None, parent=None):
@@ -58,7 +58,7 @@ class Node:
 
 
 def reward(state, player):
-    """What the end of a game is worth to `player`, from 0 to 1: (1 + utility) / 2.
+    """The reward of `player` at the end of a game, from 0 to 1: (1 + utility) / 2.
 
     UCB1 assumes rewards between 0 and 1. A win is worth 1, a draw 0.5 and a loss 0.
     """
@@ -75,21 +75,21 @@ def ucb(mean, visits, parent_visits, c):
 
 
 def best_mean(rows):
-    """The move with the highest mean; among equals the first in the order of `rows`."""
+    """The move with the highest mean; of equal ones, the first in the order of `rows`."""
     raise NotImplementedError("best_mean: write this function")
 
 
 def most_visited(rows):
-    """The move with the most visits; among equals the one with the higher mean, then the first.
+    """The move with the most visits; of equal ones, the one with the higher mean, then the first.
 
-    Chaslot et al. (2008) call it the robust child: the mean of a move that was tried twice says
-    little.
+    Chaslot et al. (2008) call it the robust child, because the mean of a move that was tried only
+    twice is unreliable.
     """
     raise NotImplementedError("most_visited: write this function")
 
 
 class MonteCarlo:
-    """What all agents here have in common: a generator, simulated games, and adding up rewards.
+    """The base class of all agents here: a generator, simulated games, and sums of rewards.
 
     Subclasses may override `moves` and `value`, which are given, and `simulate`.
     """
@@ -98,37 +98,38 @@ class MonteCarlo:
         self.reset(seed)
 
     def reset(self, seed):
-        """Begin the random numbers again; matches call this before every game. Given."""
+        """Restart the random numbers; matches call this before every game. Given."""
         self.rng = Random(seed)
 
     def moves(self, state):
-        """The moves to look at, in their order. Given."""
+        """The moves to consider, in order. Given."""
         return state.legal_moves()
 
     def value(self, state, player):
-        """What the end of a simulated game is worth to a player. Given."""
+        """A player's reward at the end of a simulated game. Given."""
         return reward(state, player)
 
     def simulate(self, state):
         """Play a random game from `state` and return its last state.
 
-        Each move is drawn by `self.rng.choice` from `state.legal_moves()`. Where the game is over
-        already, nothing is drawn.
+        Each move is drawn by `self.rng.choice` from `state.legal_moves()`. If the game is already
+        over, nothing is drawn.
         """
         raise NotImplementedError("MonteCarlo.simulate: write this method")
 
     def backup(self, node, end):
         """Add a simulated game with the last state `end` to `node` and to all nodes above it.
 
-        Each gets one more visit, and all but the root the reward of `end` for their own mover.
+        Each gets one more visit, and all except the root get the reward of `end` for their own
+        mover.
 
-        Hint: `self.value` says what the end is worth to a player.
+        Hint: `self.value` is a player's reward at the end.
         """
         raise NotImplementedError("MonteCarlo.backup: write this method")
 
 
 class FlatMonteCarlo(MonteCarlo):
-    """Flat Monte Carlo: the same number of random games after every move, and no tree below."""
+    """Flat Monte Carlo: the same number of random games after every move, without a tree below."""
 
     def __init__(self, playouts=10, seed=None):
         super().__init__(seed)
@@ -137,7 +138,8 @@ class FlatMonteCarlo(MonteCarlo):
     def search(self, state):
         """Simulate `playouts` games after each move, and return the root with a child for each.
 
-        All games of a move come first, then those of the next, in the order of `self.moves(state)`.
+        All games of a move are played before those of the next, in the order of
+        `self.moves(state)`.
         """
         raise NotImplementedError("FlatMonteCarlo.search: write this method")
 
@@ -147,9 +149,10 @@ class FlatMonteCarlo(MonteCarlo):
 
 
 class UCT(MonteCarlo):
-    """UCT: a tree that grows by one node an iteration, guided by UCB1 (Kocsis and Szepesvári 2006).
+    """UCT: a tree that grows by one node per iteration, guided by UCB1 (Kocsis and Szepesvári
+    2006).
 
-    `iterations` is the number of simulated games for a move, `c` the constant of UCB1.
+    `iterations` is the number of simulated games per move, and `c` is the constant of UCB1.
     """
 
     def __init__(self, iterations=100, c=1.0, seed=None):
@@ -170,10 +173,10 @@ class UCT(MonteCarlo):
         raise NotImplementedError("UCT.search: write this method")
 
     def select(self, node, state):
-        """Go down from `node` while the game is not over and every move has a child already.
+        """Descend from `node` while the game is not over and every move already has a child.
 
-        Each step goes to the child with the highest `ucb`, the first in the order of
-        `self.moves(state)` among equals. Returns where it stops, as the pair `(node, state)`.
+        Each step goes to the child with the highest `ucb`; of equal ones, to the first in the order
+        of `self.moves(state)`. Returns the pair `(node, state)` at which it stops.
         """
         raise NotImplementedError("UCT.select: write this method")
 
@@ -181,7 +184,7 @@ class UCT(MonteCarlo):
         """Add a child for one untried move, and return the pair `(child, state after the move)`.
 
         The move is drawn by `self.rng.choice` from the list of untried moves, in the order of
-        `self.moves(state)`. Where the game is over, return `node` and `state`; nothing is drawn.
+        `self.moves(state)`. If the game is over, return `node` and `state` without drawing.
         """
         raise NotImplementedError("UCT.expand: write this method")
 
@@ -201,23 +204,21 @@ class EnsembleUCT(UCT):
         self.worlds = worlds
 
     def world(self, position):
-        """A full state that the player could be in, drawn by `sample(position, self.rng)`."""
+        """A full state that fits the observation, drawn by `sample(position, self.rng)`."""
         raise NotImplementedError("EnsembleUCT.world: write this method")
 
     def tree(self, state):
-        """The root of a tree of `UCT` over one world, with this agent's settings and generator.
-        Given.
-        """
+        """The root of a `UCT` tree for one world, with this agent's settings and generator. Given."""
         single = UCT(self.iterations, self.c)
         single.rng, single.moves = self.rng, self.moves
         single.simulate, single.value = self.simulate, self.value
         return single.search(state)
 
     def search(self, position):
-        """Search `worlds` worlds, each with a tree of its own, and return one root for all.
+        """Search `worlds` worlds, each with a separate tree, and return one root for all.
 
-        A world is drawn and searched before the next one is drawn. The root's visits, and the
-        visits and totals of each child, are the sums over all trees.
+        Each world is searched before the next one is drawn. The root's visits, and the visits and
+        totals of each child, are the sums over all trees.
         """
         raise NotImplementedError("EnsembleUCT.search: write this method")
 
@@ -225,34 +226,35 @@ class EnsembleUCT(UCT):
 class ISUCT(UCT):
     """UCT on information sets: one tree for all worlds (Cowling, Powley and Whitehouse 2012).
 
-    Every iteration goes down the same tree in another world, where other moves may be legal.
+    Every iteration descends the same tree in another world, in which other moves may be legal.
     """
 
     world = EnsembleUCT.world
 
     def select(self, node, state):
-        """As `UCT.select`, among the children whose moves are in `self.moves(state)`.
+        """Like `UCT.select`, but only among the children whose moves are in `self.moves(state)`.
 
-        The search stops at a node where the game is over or one of these moves has no child yet.
-        In UCB1 a child's `available` stands in the place of its parent's visits. At every step,
-        once the child is chosen, each child whose move is in `self.moves(state)` has been
-        `available` once more, the chosen one included.
+        It stops at a node where the game is over or one of these moves has no child yet. UCB1 uses
+        a child's `available` instead of its parent's visits. At every step, after the child is
+        chosen, `available` increases by one for each child whose move is in `self.moves(state)`,
+        including the chosen one.
         """
         raise NotImplementedError("ISUCT.select: write this method")
 
     def expand(self, node, state):
-        """As `UCT.expand`, and each child whose move is in `self.moves(state)` has been `available`
-        once more, the new one included.
+        """Like `UCT.expand`; then `available` increases by one for each child whose move is in
+        `self.moves(state)`, including the new one.
         """
         raise NotImplementedError("ISUCT.expand: write this method")
 
 
 class SequenceUCT(ISUCT):
-    """`ISUCT` with some knowledge of Sequence, which can be switched on and off. Given.
+    """`ISUCT` with optional knowledge of Sequence. Given.
 
-    `leaf` says what a new node is judged by: "random", a random game to its end; "judged", the
-    estimate `chances` of the state as it is; "quick", the same after a few actions of the quick
-    player. `width` is how many actions a node looks at, the most promising ones; None for all.
+    `leaf` determines how a new node is evaluated: "random" plays a random game to its end, "judged"
+    uses the estimate `chances` of the state itself, and "quick" uses it after a few actions of the
+    quick player. `width` is the number of most promising actions that a node considers; None means
+    all.
     """
 
     def __init__(self, iterations=10, c=0.2, seed=None, leaf="quick", width=5):
@@ -260,13 +262,13 @@ class SequenceUCT(ISUCT):
         self.leaf, self.width = leaf, width
 
     def moves(self, state):
-        """The most promising actions, the best first, or all."""
+        """The most promising actions, best first, or all actions."""
         if self.width is None:
             return super().moves(state)
         return ranked(state, PLAYS)[: self.width]
 
     def simulate(self, state):
-        """A random game, a short one of the quick player, or none."""
+        """Play a random game, a short game of the quick player, or none."""
         if self.leaf == "random":
             return super().simulate(state)
         for _ in range(HORIZON if self.leaf == "quick" else 0):
@@ -276,7 +278,7 @@ class SequenceUCT(ISUCT):
         return state
 
     def value(self, state, player):
-        """The result of a random game, or the estimated chance to win."""
+        """The result of a random game, or the estimated probability of winning."""
         if self.leaf == "random":
             return super().value(state, player)
         return chances(state)[state.rules.side(player)]

@@ -1,4 +1,4 @@
-"""The given players and what they use: beliefs about hidden cards, estimates of worth.
+"""The kit's players, with beliefs about hidden cards and evaluation functions.
 
 May import `sequence.board`, `sequence.engine` and `sequence.pictures`.
 """

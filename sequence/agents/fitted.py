@@ -1,15 +1,15 @@
-"""A given player: `FittedLookAhead` searches a few actions ahead with a fitted evaluation function.
+"""`FittedLookAhead`, a player that searches a few actions ahead with a fitted evaluation function.
 
 The evaluation function is for the draft rules with two players. It is linear in features of the
-position: how many open lines a side has, by the chips that are missing, by the missing cells for
-which the side holds a card, and by those for which a card is in the draft row; and how many jacks
-it holds. There are four tables of weights, for the side to move and the other side, without and
-with a completed sequence. The difference of the two sides' sums is the logarithm of the odds that
-the side to move wins.
+position. Two of these are the numbers of jacks that a side holds, by kind. Most others are numbers
+of the side's open lines, which are classified by how many chips are missing, for how many of the
+missing cells the side holds a card, and for how many a card is in the draft row. There are four
+tables of weights: for the side to move and the other side, each without and with a completed
+sequence. The difference between the two sides' sums is the log-odds that the side to move wins.
 
-The weights in `fitted.toml` come from logistic regression, by Newton's method, on positions of
-18,000 games that players with earlier weights played against themselves, with all cards in sight.
-Buro 1995 fitted the evaluation function of an Othello program in this way.
+The weights in `fitted.toml` were fitted by logistic regression, with Newton's method, to positions
+from 18,000 games that players with earlier weights played against themselves with all cards
+visible. Buro (1995) fitted the evaluation function of an Othello program in this way.
 """
 
 import random
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from sequence.agents.beliefs import sample
-from sequence.agents.worth import best_action, ranked
+from sequence.agents.evaluation import best_action, ranked
 from sequence.board.actions import REMOVERS, WILD, Action
 from sequence.board.cards import BOARD_KINDS
 from sequence.board.layout import CELLS, FIVE, HEART_CELLS, LINES
@@ -30,9 +30,9 @@ from sequence.engine.observation import Observation
 from sequence.engine.state import State
 
 WEIGHTS = Path(__file__).with_suffix(".toml")
-PLAYS = 12  # the most plays that are evaluated, each with every card to take
-AHEAD = 2  # actions of the quick player in a simulation
-# The kinds of open lines: the heart or a line of five, missing chips, cards held, cards in the row.
+MAX_PLAYS = 12  # maximum number of plays evaluated, each with every card to take
+SIMULATED_ACTIONS = 2  # number of actions of the fast player in a simulation
+# The kinds of open lines: (heart or line of five, missing chips, cards held, cards in the row).
 LINE_KINDS = tuple(
     (heart, missing, held, row)
     for heart in (False, True)
@@ -52,7 +52,7 @@ KINDS = (
 )
 TABLES = ("waits", "waits, with a sequence", "moves", "moves, with a sequence")
 
-_BYTES = 12  # of a bitboard: its 96 cells without the corners
+_BYTES = 12  # bytes of a bitboard: its 96 cells without the corners
 _IN_LINE = np.array(
     [[CELLS[bit] in line for line in (*LINES, HEART_CELLS)] for bit in range(8 * _BYTES)],
     np.float32,
@@ -60,7 +60,9 @@ _IN_LINE = np.array(
 _SIZES = _IN_LINE.sum(axis=0)
 _IS_HEART = np.arange(len(_SIZES)) == len(LINES)
 _MAX_LOCKED = np.where(_IS_HEART, FIVE, 1)  # chips of sequences in a line that is still open
-_NUMBERS = np.zeros((2, *3 * (FIVE + 1,)), np.int64)  # of the kinds of lines; 0 for closed ones
+_NUMBERS = np.zeros(
+    (2, *3 * (FIVE + 1,)), np.int64
+)  # the number of the line's kind; 0 for closed lines
 for _number, _kind in enumerate(LINE_KINDS, 1):
     _NUMBERS[int(_kind[0]), *_kind[1:]] = _number
 
@@ -70,22 +72,22 @@ class FittedLookAhead:
 
     All promising actions are evaluated in `first` sampled states, immediately after the action. The
     best `width` of them compete by sequential halving (Karnin, Koren and Somekh 2013): in each
-    round, `looks` simulations are shared equally among the actions that are left, and the worse
-    half is dropped. A simulation plays the action in another sampled state and then two actions of
-    the quick player, and evaluates the result. All actions are simulated in the same states. With a
-    `width` of 1 there is no search. The same seed plays the same actions.
+    round, `simulations` simulations are divided equally among the remaining actions, and the worse
+    half is dropped. A simulation plays the action in another sampled state, then two actions of the
+    fast player, and evaluates the result. All actions are simulated in the same states. With a
+    `width` of 1, there is no search. The same seed gives the same actions.
     """
 
     def __init__(
         self,
         width: int = 8,
-        looks: int = 64,
+        simulations: int = 64,
         first: int = 4,
         evaluation: "Evaluation | None" = None,
         seed: int | None = None,
     ) -> None:
-        """Set the size of the search, and an evaluation function other than the fitted one."""
-        self._width, self._looks, self._first = width, looks, first
+        """Set the size of the search and, optionally, a different evaluation function."""
+        self._width, self._simulations, self._initial_samples = width, simulations, first
         self._evaluation = evaluation or fitted_evaluation()
         self.reset(seed)
 
@@ -94,7 +96,7 @@ class FittedLookAhead:
         self._random = random.Random(seed)
 
     def choose(self, observation: Observation) -> Action:
-        """The action that is left; without a search if only one is legal.
+        """The action that remains after all rounds; there is no search if only one is legal.
 
         Raises IndexError if there is no legal action (the game is over or another player is to
         move), and ValueError unless the game is played by the draft rules with two players.
@@ -104,32 +106,36 @@ class FittedLookAhead:
         legal = observation.legal_actions()
         if len(legal) < 2:
             return legal[0]
-        states = self._sampled(observation, self._first)
-        actions = ranked(states[0], PLAYS)
-        sums = self._sums(actions, states, ahead=0)
+        states = self._samples(observation, self._initial_samples)
+        actions = ranked(states[0], MAX_PLAYS)
+        sums = self._total_values(actions, states, actions_ahead=0)
         actions = [actions[place] for place in np.argsort(-sums, kind="stable")[: self._width]]
         sums = np.zeros(len(actions))
         while len(actions) > 1:
-            states = self._sampled(observation, max(1, self._looks // len(actions)))
-            sums += self._sums(actions, states, AHEAD)
+            states = self._samples(observation, max(1, self._simulations // len(actions)))
+            sums += self._total_values(actions, states, SIMULATED_ACTIONS)
             kept = np.argsort(-sums, kind="stable")[: len(actions) // 2]
             actions, sums = [actions[place] for place in kept], sums[kept]
         return actions[0]
 
-    def _sampled(self, observation: Observation, number: int) -> list[State]:
+    def _samples(self, observation: Observation, number: int) -> list[State]:
         return [sample(observation, self._random) for _ in range(number)]
 
-    def _sums(self, actions: Sequence[Action], states: Sequence[State], ahead: int) -> np.ndarray:
-        """For each action, the sum of the evaluations of the positions that it leads to."""
+    def _total_values(
+        self, actions: Sequence[Action], states: Sequence[State], actions_ahead: int
+    ) -> np.ndarray:
+        """For each action, the sum of the evaluations of the positions to which it leads."""
         side = states[0].to_move
-        leaves = [_simulated(state.after(action), ahead) for action in actions for state in states]
+        leaves = [
+            _simulate(state.after(action), actions_ahead) for action in actions for state in states
+        ]
         chances = self._evaluation.chances(leaves, side)
         sums: np.ndarray = chances.reshape(len(actions), -1).sum(axis=1)
         return sums
 
 
 class Evaluation:
-    """An evaluation function: a row of weights, one for each of `KINDS`, for each of the `TABLES`.
+    """An evaluation function: for each of the `TABLES`, a row with a weight for each of `KINDS`.
 
     The weight of a closed line should be 0.
     """
@@ -144,7 +150,7 @@ class Evaluation:
         return cls([[tables[table][kind] for kind in KINDS] for table in TABLES])
 
     def chances(self, states: Sequence[State], side: int) -> np.ndarray:
-        """The side's chance to win in each state, 0 to 1; in a terminal state, the result."""
+        """The side's probability of winning in each state; in a terminal state, the result."""
         odds = np.zeros(len(states))
         for moves, sign in ((False, -1), (True, 1)):
             table, lines, others = features(states, moves)
@@ -152,7 +158,7 @@ class Evaluation:
                 self._weights[table[:, None], lines].sum(axis=1)
                 + (self._weights[table, -others.shape[1] :] * others).sum(axis=1)
             )
-        chances = 1 / (1 + np.exp(-odds))  # of the side to move
+        chances = 1 / (1 + np.exp(-odds))  # for the side to move
         return np.array(
             [
                 0.5 + 0.5 * state.utility(side)
@@ -172,10 +178,10 @@ def fitted_evaluation() -> Evaluation:
 
 
 def features(states: Sequence[State], moves: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The features of the sides to move (`moves`) or of the other sides in these n states.
+    """The features of one side in n states: the side to move if `moves` is set, or else the other.
 
-    The number of the table, of shape (n,); the number of the kind of each line and the heart,
-    (n, 193); and how many there are of the last three kinds, (n, 3).
+    Return the numbers of the tables, of shape (n,); the kinds of all lines and of the heart, as
+    numbers of shape (n, 193); and the counts of the last three kinds, of shape (n, 3).
     """
     masks: list[int] = []
     table, others = [], []
@@ -197,8 +203,8 @@ def features(states: Sequence[State], moves: bool) -> tuple[np.ndarray, np.ndarr
     )
 
 
-def _simulated(state: State, actions: int) -> State:
-    """The state after so many actions of the quick player, or at the end of the game."""
+def _simulate(state: State, actions: int) -> State:
+    """The state after a number of actions of the fast player, or after the end of the game."""
     for _ in range(actions):
         if state.is_over:
             break

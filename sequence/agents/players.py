@@ -1,4 +1,4 @@
-"""A given player: `Random` plays any legal action."""
+"""`Random`, a player that plays any legal action."""
 
 import random
 
@@ -7,7 +7,7 @@ from sequence.engine.observation import Observation
 
 
 class Random:
-    """Plays a uniformly random legal action; the same seed plays the same actions."""
+    """Plays a uniformly random legal action; the same seed gives the same actions."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.reset(seed)
@@ -17,5 +17,5 @@ class Random:
         self._random = random.Random(seed)
 
     def choose(self, observation: Observation) -> Action:
-        """Any legal action, each with the same probability."""
+        """A legal action; all have the same probability."""
         return observation.legal_actions().choose(self._random)

@@ -1,16 +1,16 @@
-"""Actions, and the legal ones of a turn: counted and indexed without listing them.
+"""Actions, and the legal actions of a turn, which are counted and indexed without listing them.
 
 The documented order of legal actions is card order, then cell order, then the draft card:
 
-1. placements of the cards that stand on the board, by cell in bit order
-   (`sequence.board.layout`), that is by card in card order, the upper cell before the lower one;
-2. placements by a two-eyed jack, jd before jc, each on every empty cell in bit order;
-3. removals by a one-eyed jack, jh before js, each of every chip that may go, in bit order;
+1. placements of cards other than jacks, by cell in bit order
+   (`sequence.board.layout`), that is, by card in card order, the upper cell before the lower one;
+2. placements with a two-eyed jack, jd before jc, each on every empty cell in bit order;
+3. removals with a one-eyed jack, jh before js, each of every removable chip in bit order;
 4. trades of dead cards in card order.
 
-Each is listed once with every different card of the draft row, in card order. Where trades may be
-forgone, only the trades and `FORGO`, which comes last, are legal; a player who has no other legal
-action has `PASS`.
+Each of these is listed once with every distinct card of the draft row, in card order. If trades may
+be forgone, only the trades and `FORGO`, which comes last, are legal. `PASS` is legal if nothing
+else is.
 """
 
 import operator
@@ -32,8 +32,8 @@ _JACKS = (
     *((PLACE, jack, ONE[jack], False) for jack in WILD),
     *((REMOVE, jack, ONE[jack], True) for jack in REMOVERS),
 )
-_KEYS = ("play_card", "draft_card", "type", "coords")  # of an action as a dictionary
-_BY_CELL = -1  # a group of placements in which the cell says the card
+_KEYS = ("play_card", "draft_card", "type", "coords")  # keys of an action as a dictionary
+_BY_CELL = -1  # in groups of placements, where the cell determines the card
 
 
 class IllegalAction(IllegalMove):
@@ -41,11 +41,11 @@ class IllegalAction(IllegalMove):
 
 
 class Action(NamedTuple):
-    """What a player does in one step: a frozen, ordered value.
+    """A player's action in one step: an immutable, ordered value.
 
     `kind` is "place", "remove", "trade" or "pass"; `play_card` is played from the hand and
-    `draft_card` taken from the row, "" where there is none; `coords` is the cell (row, col), ()
-    where there is none. `FORGO` is a trade without cards.
+    `draft_card` is taken from the row; they are "" if there is no such card. `coords` is the cell
+    (row, col), or () if there is none. `FORGO` is a trade without cards.
     """
 
     kind: str
@@ -54,7 +54,8 @@ class Action(NamedTuple):
     coords: Coords = NO_CELL
 
     def as_dict(self) -> dict[str, Any]:
-        """The action as a dictionary of play_card, draft_card, type and coords, None where empty.
+        """The action as a dictionary of play_card, draft_card, type and coords; missing ones are
+        None.
 
         >>> Action("place", "2s", "jd", (0, 1)).as_dict()
         {'play_card': '2s', 'draft_card': 'jd', 'type': 'place', 'coords': (0, 1)}
@@ -74,7 +75,7 @@ class Action(NamedTuple):
         and a cell is two whole numbers.
         """
         if not isinstance(action, Mapping) or set(action) != {*_KEYS}:
-            raise ValueError(f"an action has {', '.join(_KEYS)}: {action!r}")
+            raise ValueError(f"an action has the keys {', '.join(_KEYS)}: {action!r}")
         play, draft, kind, cell = (action[key] for key in _KEYS)
         if kind not in (PLACE, REMOVE, TRADE, PASSING):
             raise ValueError(f"unknown type of action {kind!r}")
@@ -106,17 +107,17 @@ PASS = Action(PASSING)
 
 
 class LegalActions(Sequence[Action]):
-    """The legal actions of one turn, in the documented order; a sequence that is never a list.
+    """The legal actions of one turn, in the documented order, as a lazy sequence.
 
-    `len`, indexing and `in` cost about the same for one action and for a thousand, so
-    `random.choice` of it is quick. Do not change it: a state keeps one and gives it to every
-    caller. Only the underscores protect its fields, because one is made for every state.
+    `len`, indexing and `in` take about the same time for one action as for a thousand, so
+    `random.choice` is fast. It must not be changed, because a state returns the same object to
+    every caller; for speed, only underscores protect its fields.
     """
 
-    __slots__ = ("_count", "_found", "_groups", "_last", "_row", "_takes")
+    __slots__ = ("_count", "_groups", "_last", "_latest", "_row", "_takes")
 
     _count: int
-    _found: tuple[Action, int, int, int]
+    _latest: tuple[Action, int, int, int]
     _groups: tuple[tuple[str, int, int, int], ...]
     _last: Action | None
     _row: int
@@ -127,14 +128,15 @@ class LegalActions(Sequence[Action]):
     ) -> None:
         """Find the legal actions from piles and bitboards.
 
-        `hand` and `row` are piles (`row` 0 where cards are drawn blind), `empty` the cells without
-        a chip, `removable` the opponents' chips outside sequences. `trades` says whether dead cards
-        may still be traded in this turn, `forgo` whether they come before everything else.
+        `hand` and `row` are piles (`row` is 0 if cards are drawn blind), `empty` the cells without
+        a chip, `removable` the opponents' chips outside sequences. `trades` states whether dead
+        cards may still be traded in this turn, and `forgo` whether trades come before everything
+        else.
         """
         kinds = hand & BOARD_KINDS
-        places = kinds * 3 & empty  # both cells of each card
+        places = kinds * 3 & empty  # the bits of both cells of each card
         dead = kinds & ~(places | places >> 1) if trades else 0
-        self._found = _NOTHING  # what was looked up last: it need not be checked when it is played
+        self._latest = _NOTHING  # the latest look-up; playing its action needs no further check
         self._row = row & _ALL
         self._takes = takes = self._row.bit_count() or 1
         if dead and forgo:
@@ -161,9 +163,9 @@ class LegalActions(Sequence[Action]):
 
     @classmethod
     def none(cls) -> "LegalActions":
-        """The legal actions when the game is over or another player is to move: none."""
+        """No legal actions, for when the game is over or another player is to move."""
         nothing = object.__new__(cls)
-        nothing._found, nothing._groups, nothing._last = _NOTHING, (), None
+        nothing._latest, nothing._groups, nothing._last = _NOTHING, (), None
         nothing._count, nothing._row, nothing._takes = 0, 0, 1
         return nothing
 
@@ -209,21 +211,21 @@ class LegalActions(Sequence[Action]):
         if kind == TRADE:
             bit, coords = -1, NO_CELL
         action = _new(Action, (kind, CARDS[card], draft, coords))
-        self._found = action, card, take, bit
+        self._latest = action, card, take, bit
         return action
 
-    def choose(self, chance: Random) -> Action:
-        """A legal action, each with exactly the same probability; faster than `chance.choice`.
+    def choose(self, rng: Random) -> Action:
+        """A uniformly random legal action, with exact probabilities; faster than `rng.choice`.
 
-        Raises IndexError if there is none, because the game is over.
+        Raises IndexError if there is none because the game is over.
         """
         count = self._count
         if not count:
-            raise IndexError("the game is over: there is no legal action to choose")
+            raise IndexError("the game is over, so there is no legal action to choose")
         size = count.bit_length()
-        index = chance.getrandbits(size)
+        index = rng.getrandbits(size)
         while index >= count:
-            index = chance.getrandbits(size)
+            index = rng.getrandbits(size)
         return self._at(index)
 
     def __iter__(self) -> Iterator[Action]:
@@ -239,25 +241,32 @@ class LegalActions(Sequence[Action]):
         return self.locate(action) is not None
 
     def locate(self, action: Any) -> tuple[Action, int, int, int] | None:
-        """The engine's own copy of a legal action and its numbers, or None if it is not legal.
+        """The engine's copy of a legal action, with its numbers; None if the action is not legal.
 
-        The numbers are the played card, the taken card and the bit of the cell, each -1 for none.
+        The numbers are those of the played card, the taken card and the cell's bit, or -1 for a
+        missing part.
         """
-        found = self._found  # read once: another thread may look something else up
-        if action is found[0]:
-            return found
+        latest = self._latest  # read once, because another thread may replace it
+        if action is latest[0]:
+            return latest
         try:
             kind, play, draft, coords = action
             card, take, bit = _NUMBER[play], _NUMBER[draft], _BIT[coords]
-        except (TypeError, ValueError, KeyError):  # not even the shape of an action
+        except (TypeError, ValueError, KeyError):  # it does not have the form of an action
             return None
         if card < 0:
             last = self._last
             return (last, -1, -1, -1) if last is not None and action == last else None
         if not (self._row & ONE[take] if take >= 0 else not self._row):
             return None
+        return self._locate_play(kind, card, take, bit)
+
+    def _locate_play(
+        self, kind: str, card: int, take: int, bit: int
+    ) -> tuple[Action, int, int, int] | None:
+        """Like `locate`, for an action that plays a card and takes an available one."""
         for name, jack, mask, _ in self._groups:
-            if kind != name or jack not in (_BY_CELL, card):
+            if kind != name or 0 <= jack != card:
                 continue
             if name == TRADE:
                 legal = bit < 0 and mask & ONE[card]
@@ -277,7 +286,7 @@ _ALL = sum(ONE)
 _NUMBER = NUMBER | {NO_CARD: -1}
 _BIT: dict[Coords, int] = dict(chain(BIT.items(), [(NO_CELL, -1)]))
 _NOTHING: tuple[Any, int, int, int] = (object(), -1, -1, -1)  # equal to no action
-_new = tuple.__new__  # skips the checks of Action's own constructor: a third of the time
+_new = tuple.__new__  # skips the checks of Action's own constructor, which triple the time
 
 
 def _action(kind: str, card: int, bit: int, draft: str) -> Action:

@@ -1,11 +1,11 @@
-"""Cards, the deck, the jacks, and piles: a hand, a draft row or any other heap of cards as one int.
+"""Cards, the deck, the jacks, and piles: a hand, a draft row or any other cards as one int.
 
 A card's name is its rank and its suit in lower case, "2d" to "as". Inside the engine it has a
-number: 0 to 47 are the cards that stand on the board, suit by suit (d, c, h, s) and within a suit
+number: 0 to 47 are the cards that are on the board, suit by suit (d, c, h, s) and within a suit
 from 2 to ace; 48 to 51 are the jacks jd, jc, jh, js. This is *card order*.
 
-A pile is an int of 104 bits: bit 2k says that there is at least one copy of card k, bit 2k + 1 that
-there are both. So the number of bits is the number of cards.
+A pile is an int of 104 bits: bit 2k is set if there is at least one copy of card k, and bit 2k + 1
+if there are two. The number of set bits is therefore the number of cards.
 """
 
 from collections.abc import Iterable
@@ -15,12 +15,12 @@ from typing import Any
 
 RANKS = "23456789tjqka"
 SUITS = "dchs"
-TWO_EYED = ("jd", "jc")  # wild: a chip on any empty cell
-ONE_EYED = ("jh", "js")  # take an opponent's chip away
+TWO_EYED = ("jd", "jc")  # wild: place a chip on any empty cell
+ONE_EYED = ("jh", "js")  # remove an opponent's chip
 BOARD_CARDS = tuple(rank + suit for suit in SUITS for rank in RANKS if rank != "j")
 CARDS = BOARD_CARDS + TWO_EYED + ONE_EYED
-COPIES = 2  # of each card
-NO_CARD = ""  # stands where an action plays or takes no card
+COPIES = 2  # copies of each card
+NO_CARD = ""  # used if an action plays or takes no card
 NUMBER = {name: number for number, name in enumerate(CARDS)}
 # The number of a card that is given by name or number.
 NUMBER_OF: dict[str | int, int] = dict(chain(NUMBER.items(), enumerate(range(len(CARDS)))))
@@ -29,11 +29,11 @@ DECK = tuple(number for number in range(len(CARDS)) for _ in range(COPIES))  # c
 ONE = tuple(1 << 2 * number for number in range(len(CARDS)))  # the bit of the first copy
 BOTH = tuple(2 << 2 * number for number in range(len(CARDS)))  # the bit of the second copy
 FULL_PILE = (1 << len(DECK)) - 1
-BOARD_KINDS = sum(ONE[: len(BOARD_CARDS)])  # one bit for each card that stands on the board
+BOARD_KINDS = sum(ONE[: len(BOARD_CARDS)])  # one bit for each card that is on the board
 
 
 def is_jack(card: str) -> bool:
-    """Whether a card is a jack: on no cell of the board, and never dead.
+    """Whether a card is a jack; jacks are on no cell of the board and never dead.
 
     >>> is_jack("jd"), is_jack("2s")
     (True, False)
@@ -42,12 +42,12 @@ def is_jack(card: str) -> bool:
 
 
 def with_card(pile: int, number: int) -> int:
-    """The pile with one more copy of a card, which must not be there twice yet."""
+    """The pile with another copy of a card, which must not already contain two."""
     return pile | (BOTH[number] if pile & ONE[number] else ONE[number])
 
 
 def without_card(pile: int, number: int) -> int:
-    """The pile with one copy less of a card, which must be there."""
+    """The pile with one copy fewer of a card, which it must contain."""
     return pile ^ (BOTH[number] if pile & BOTH[number] else ONE[number])
 
 
@@ -71,12 +71,12 @@ def pile_of(cards: Iterable[str | int]) -> int:
 
 
 def numbers(pile: int) -> tuple[int, ...]:
-    """The numbers of a pile's cards in card order, a double card twice."""
+    """The numbers of a pile's cards in card order; a card with two copies is listed twice."""
     return tuple(bit >> 1 for bit in range(len(DECK)) if pile >> bit & 1)
 
 
 def names(pile: int) -> tuple[str, ...]:
-    """The names of a pile's cards in card order, a double card twice.
+    """The names of a pile's cards in card order; a card with two copies is listed twice.
 
     >>> names(pile_of(["jd", "2s", "2d", "2s"]))
     ('2d', '2s', '2s', 'jd')
@@ -84,13 +84,14 @@ def names(pile: int) -> tuple[str, ...]:
     return tuple(CARDS[number] for number in numbers(pile))
 
 
-def shuffle(cards: list[Any], chance: Random) -> None:
-    """Shuffle a list in place, every order with the same probability.
+def shuffle(cards: list[Any], rng: Random) -> None:
+    """Shuffle a list in place; every order has the same probability.
 
-    A seed gives the order that `random.shuffle` gives today, whatever Python does tomorrow, and in
-    half of its time (Fisher and Yates; Knuth, TAOCP, volume 2, algorithm P).
+    For each seed, the result is that of the current `random.shuffle`, but it will not change with
+    the version of Python, and the function takes half the time (Fisher and Yates; Knuth, TAOCP,
+    volume 2, algorithm P).
     """
-    getrandbits = chance.getrandbits
+    getrandbits = rng.getrandbits
     for last in range(len(cards) - 1, 0, -1):
         size = (last + 1).bit_length()
         other = getrandbits(size)
@@ -100,9 +101,9 @@ def shuffle(cards: list[Any], chance: Random) -> None:
 
 
 def unseen(*seen: int) -> int:
-    """The pile of those cards of the deck that are in none of the given piles.
+    """The pile of all cards of the deck that are in none of the given piles.
 
-    Raises ValueError if the piles hold more than two copies of a card.
+    Raises ValueError if the piles contain more than two copies of a card.
     """
     held = pile_of(number for pile in seen for number in numbers(pile))
     rest = FULL_PILE

@@ -1,28 +1,28 @@
-"""Bitboards of chips: finding the n-th bit, and the sequences that a new chip completes."""
+"""Bitboards of chips: finding the n-th bit, and finding the sequences that a new chip completes."""
 
 from collections.abc import Iterator, Sequence
 
-from sequence.board.layout import CORNERS, HEART, REACHES, Five
+from sequence.board.layout import CORNERS, HEART, NEIGHBOURHOODS, Five
 
-CHUNK = 13  # bits that are looked up at once
+CHUNK = 13  # bits per table look-up
 BITS_IN = tuple(
     tuple(bit for bit in range(CHUNK) if chunk >> bit & 1) for chunk in range(1 << CHUNK)
 )
 HALVES = tuple((CHUNK << k, (1 << (CHUNK << k)) - 1) for k in (2, 1, 0))  # 52, 26, 13 bits
-FEW = 4  # as many bits are faster cleared one by one than looked up
-HEART_SEQUENCES = 2  # what the heart of the board counts
+LOOP_LIMIT = 4  # up to this many bits, clearing one by one is faster than the table
+HEART_SEQUENCES = 2  # the number of sequences for which the heart counts
 
 
 def nth_bit(mask: int, index: int) -> int:
     """The position of a mask's bit number `index`, counted from 0 at the lowest.
 
-    `index` must be from 0 to one less than the number of bits, and the mask be one of cells or a
-    pile: below 2**104.
+    `index` must be from 0 to one less than the number of bits. The mask must be a set of cells or a
+    pile, that is, less than 2**104.
 
     >>> nth_bit(0b10110, 1)
     2
     """
-    if index <= FEW:
+    if index <= LOOP_LIMIT:
         for _ in range(index):
             mask &= mask - 1
         return (mask & -mask).bit_length() - 1
@@ -48,12 +48,12 @@ def bits(mask: int) -> Iterator[int]:
 
 
 def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, int]:
-    """How many sequences the chip just placed on `bit` completes, and which chips they use up.
+    """The number of sequences that the chip just placed on `bit` completes, and their chips.
 
-    `own` are all chips of the side that placed it, the new one among them, `locked` the chips of
-    completed sequences, `heart` whether the heart of the board counts. All four directions are
-    judged on the same board, so two crossing fives are two sequences. The second value is
-    the mask of chips that become part of a sequence; corners never do.
+    `own` contains all chips of the side that placed it, including the new one, and `locked` the
+    chips of completed sequences; `heart` states whether the heart of the board counts. All four
+    directions are evaluated on the same board, so two crossing fives are two sequences. The second
+    value is the mask of the chips that become part of a sequence, without corners.
     """
     lines = new_lines(own, locked, bit, heart)
     if not lines:
@@ -66,26 +66,27 @@ def new_sequences(own: int, locked: int, bit: int, heart: bool) -> tuple[int, in
 
 
 def new_lines(own: int, locked: int, bit: int, heart: bool) -> list[tuple[int, int]]:
-    """The lines that this chip completes: what each counts, and its mask, corners included.
+    """The lines that this chip completes: the number of sequences, and the mask including corners.
 
-    A line is a five, which counts one sequence, or nine in a row or the heart, which count two.
+    A line is a five, which counts as one sequence, or else nine in a row or the heart, each of
+    which counts as two.
     """
-    found = []
+    lines = []
     all_own = own | CORNERS
-    for mask, fives in REACHES[bit]:
+    for mask, fives in NEIGHBOURHOODS[bit]:
         if (all_own & mask).bit_count() >= 5:
-            line = _in_reach(all_own, own & ~locked | CORNERS, mask, fives)
+            line = _completed_line(all_own, own & ~locked | CORNERS, mask, fives)
             if line[0]:
-                found.append(line)
+                lines.append(line)
     if heart and own & HEART == HEART:
-        found.append((HEART_SEQUENCES, HEART))
-    return found
+        lines.append((HEART_SEQUENCES, HEART))
+    return lines
 
 
-def _in_reach(own: int, plain: int, mask: int, fives: Sequence[Five]) -> tuple[int, int]:
+def _completed_line(own: int, plain: int, mask: int, fives: Sequence[Five]) -> tuple[int, int]:
     if len(fives) == 5 and plain & mask == mask:
         return 2, mask  # nine in a row
-    if own & mask == plain & mask:  # no earlier sequence in reach
+    if own & mask == plain & mask:  # no earlier sequence within reach
         for five, _ in fives:
             if plain & five == five:
                 return 1, five
@@ -93,7 +94,7 @@ def _in_reach(own: int, plain: int, mask: int, fives: Sequence[Five]) -> tuple[i
     for five, _ in fives:
         if plain & five == five:
             return 1, five
-    for place in (4, 3, 2, 1, 0):  # the one shared chip: last, fourth, ... first
+    for place in (4, 3, 2, 1, 0):  # the place of the shared chip, from the last to the first
         for five, cells in fives:
             if plain & five == five ^ cells[place] and own & cells[place]:
                 return 1, five

@@ -1,9 +1,10 @@
-"""The board: which card stands on which cell, the 192 lines of five, and bits for cells.
+"""The board: the card on each cell, the 192 lines of five, and the bits of cells.
 
-A cell is `(row, col)`, both 0 to 9, row 0 on top. A bitboard is an int of 100 bits in card order:
-bits 2k and 2k + 1 are the upper and the lower cell of card k (cells are read row by row), bits 96
-to 99 the corners. A pile of cards has the same order (`sequence.board.cards`), so the cells of all
-cards in a hand are one multiplication away, and so are the dead cards.
+A cell is `(row, col)`, both from 0 to 9, with row 0 at the top. A bitboard is an int of 100 bits in
+card order: bits 2k and 2k + 1 are the upper and the lower cell of card k (cells are read row by
+row), and bits 96 to 99 are the corners. Piles of cards have the same order
+(`sequence.board.cards`), so one multiplication finds the cells of all cards in a hand, or the dead
+cards.
 """
 
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from sequence.board.cards import BOARD_CARDS, NO_CARD, NUMBER
 
-FREE = "free"  # what the table says of a corner
+FREE = "free"  # a corner in the table
 SIZE = 10
 FIVE = 5  # chips in a line
 TABLE = tuple(
@@ -31,8 +32,8 @@ free ad kd qd td 9d 8d 7d 6d free""".splitlines()
 
 Cell = tuple[int, int]
 Coords = Cell | tuple[()]
-NO_CELL: tuple[()] = ()  # stands where an action has no cell
-# Top to bottom, left to right, and both diagonals from the top.
+NO_CELL: tuple[()] = ()  # used if an action has no cell
+# Top to bottom, left to right, and both diagonals read from the top.
 DIRECTIONS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
@@ -47,12 +48,12 @@ def _bits() -> tuple[Cell, ...]:
 CELLS = _bits()  # the cell of each bit
 BIT = {cell: bit for bit, cell in enumerate(CELLS)}
 CORNERS = 0b1111 << 2 * len(BOARD_CARDS)
-PLAYABLE = (1 << 2 * len(BOARD_CARDS)) - 1  # every cell but the corners
+PLAYABLE = (1 << 2 * len(BOARD_CARDS)) - 1  # every cell except the corners
 HEART_CELLS = ((4, 4), (4, 5), (5, 4), (5, 5))
 
 
 def mask_of(cells: Iterable[Cell]) -> int:
-    """The bitboard of some cells; raises KeyError for a cell that is not on the board."""
+    """The bitboard of these cells; raises KeyError for a cell that is not on the board."""
     mask = 0
     for cell in cells:
         mask |= 1 << BIT[cell]
@@ -69,7 +70,7 @@ def cells_of(mask: int) -> tuple[Cell, ...]:
 
 
 def card_at(cell: Cell) -> str:
-    """The card that stands on a cell, "" for a corner; raises KeyError off the board.
+    """The card on a cell, "" for a corner; raises KeyError for a cell off the board.
 
     >>> card_at((0, 1)), card_at((0, 0))
     ('2s', '')
@@ -79,7 +80,8 @@ def card_at(cell: Cell) -> str:
 
 
 def cells_with(card: str) -> tuple[Cell, ...]:
-    """The two cells of a card, the upper one first; none for a jack. KeyError if it is no card.
+    """The two cells of a card, the upper one first; none for a jack. Raises KeyError for other
+    texts.
 
     >>> cells_with("2s"), cells_with("jd")
     (((0, 1), (8, 6)), ())
@@ -101,7 +103,7 @@ def _lines() -> tuple[tuple[Cell, ...], ...]:
     return tuple(lines)
 
 
-LINES = _lines()  # by direction, then by first cell; the cells of each in reading order
+LINES = _lines()  # by direction, then by first cell; the cells of each line in reading order
 LINE_MASKS = tuple(mask_of(line) for line in LINES)
 LINES_THROUGH = tuple(  # by bit: the masks of the lines that pass through the cell
     tuple(mask for line, mask in zip(LINES, LINE_MASKS, strict=True) if cell in line)
@@ -109,33 +111,37 @@ LINES_THROUGH = tuple(  # by bit: the masks of the lines that pass through the c
 )
 
 
-Five = tuple[int, tuple[int, ...]]  # a line of five: its mask, and those of its cells
+Five = tuple[int, tuple[int, ...]]  # a line of five: its mask, and the masks of its cells
 
 
-class Reach(NamedTuple):
-    """The cells within four of a cell in one direction, five to nine of them.
+class Neighbourhood(NamedTuple):
+    """The five to nine cells that are at most four steps from a cell along one direction.
 
-    `mask` holds them all, `fives` the lines of five among them in reading order, each as its mask
-    and the masks of its five cells.
+    `mask` contains them all, and `fives` the lines of five among them in reading order, each as
+    its mask and the masks of its five cells.
     """
 
     mask: int
     fives: tuple[Five, ...]
 
 
-def _reach(cell: Cell, direction: Cell) -> Reach:
+def _neighbourhood(cell: Cell, direction: Cell) -> Neighbourhood:
     steps = range(1 - FIVE, FIVE)
     path = [(cell[0] + k * direction[0], cell[1] + k * direction[1]) for k in steps]
     path = [place for place in path if place in BIT]
     fives = (path[start : start + FIVE] for start in range(len(path) - FIVE + 1))
-    return Reach(
+    return Neighbourhood(
         mask_of(path),
         tuple((mask_of(five), tuple(mask_of([place]) for place in five)) for five in fives),
     )
 
 
-# By bit: the cell's reach in each direction that has room for five.
-REACHES = tuple(
-    tuple(reach for reach in (_reach(cell, direction) for direction in DIRECTIONS) if reach.fives)
+# By bit: the cell's neighbourhood in each direction that has space for five.
+NEIGHBOURHOODS = tuple(
+    tuple(
+        neighbourhood
+        for neighbourhood in (_neighbourhood(cell, direction) for direction in DIRECTIONS)
+        if neighbourhood.fives
+    )
     for cell in CELLS
 )

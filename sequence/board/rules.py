@@ -1,4 +1,4 @@
-"""The two rule sets as data: what differs between the face-up draft row and the published game."""
+"""The two rule sets as data: the variant with a face-up draft row and the published game."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 class Rules:
     """A rule set: everything that the engine needs to know about the rules of one game.
 
-    `players` sit in turn and belong to `teams` sides: player p to side p % teams, so that in a game
-    of four players 0 and 2 play against 1 and 3. `hand` is the number of cards in a hand, `row` the
-    number of face-up draft cards. A side with `sequences` completed sequences ends the game.
+    The `players` take turns and form `teams` sides: player p belongs to side p % teams, so in a
+    game of four, players 0 and 2 play against 1 and 3. `hand` is the number of cards in a hand, and
+    `row` the number of face-up draft cards. A side with `sequences` completed sequences ends the
+    game.
 
-    How cards come into a hand: with a `row` an action names the card it takes and the row is
-    refilled, and the game ends when the row is empty; without one the card is drawn blind, and when
-    the undealt cards run out the discards are shuffled. With `forgo`, a player who holds a dead
-    card at the start of a turn may only trade dead cards or forgo that; without it, trades are
-    legal beside the other actions. With `heart` the four cells in the middle count as two
-    sequences.
+    With a `row`, an action names the card that it takes, the row is refilled, and the game ends
+    when the row is empty. Without a row, cards are drawn blind, and when the undealt cards run out,
+    the discards are shuffled. With `forgo`, a player who holds a dead card at the start of a turn
+    may only trade dead cards or forgo trading; without it, trades are legal alongside the other
+    actions. With `heart`, the four cells in the middle count as two sequences.
 
-    `hands` and `wins` are the rule set's tables, pairs of (players, cards in hand) and (teams,
-    sequences to win), from which `for_players` makes the rules of other numbers of players.
+    `hands` and `wins` are the rule set's tables: pairs of (players, cards in hand) and (teams,
+    sequences to win), from which `for_players` makes the rules for other numbers of players.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Rules:
     wins: tuple[tuple[int, int], ...]
 
     def side(self, player: int) -> int:
-        """The side that a player belongs to."""
+        """The side to which a player belongs."""
         return player % self.teams
 
     def members(self, side: int) -> tuple[int, ...]:
@@ -43,18 +43,19 @@ class Rules:
         return tuple(range(side, self.players, self.teams))
 
     def seat(self, player: int) -> int:
-        """The player's own number, unchanged; raises ValueError if there is no such player."""
+        """Return the number of a player unchanged; raises ValueError if there is no such player."""
         if player not in range(self.players):
             raise ValueError(f"{self} have no player {player!r}: players are counted from 0")
         return player
 
     def for_players(self, players: int, teams: int | None = None) -> "Rules":
-        """The same rule set for another number of players, in the fewest equal teams unless given.
+        """The same rule set for another number of players, by default in the fewest possible equal
+        teams.
 
         >>> OFFICIAL.for_players(9).teams, OFFICIAL.for_players(12, teams=3).sequences
         (3, 1)
 
-        Raises ValueError for a number of players or teams that the rule set does not know.
+        Raises ValueError for a number of players or teams that the rule set does not allow.
         """
         hands, wins = dict(self.hands), dict(self.wins)
         if players not in hands:
@@ -72,7 +73,7 @@ class Rules:
 
     @property
     def is_named(self) -> bool:
-        """Whether these are the rules that their name, number of players and teams stand for."""
+        """Whether these are the rules of the named rule set for this number of players and teams."""
         try:
             return self == RULE_SETS[self.name].for_players(self.players, self.teams)
         except (KeyError, ValueError):
@@ -83,7 +84,7 @@ class Rules:
 
 
 def winner_of(sequences: tuple[int, ...]) -> int | None:
-    """The side with the most sequences, None if several sides share that number."""
+    """The side with the most sequences; None if several sides share that number."""
     best = max(sequences)
     return None if sequences.count(best) > 1 else sequences.index(best)
 

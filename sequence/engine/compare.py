@@ -1,4 +1,4 @@
-"""Comparing two agents: the same deals from both seats, and an interval for the score.
+"""Compares two agents, which play the same deals from both seats; the score has an interval.
 
 >>> from sequence import Greedy, Random, compare
 >>> print(compare(Greedy(), Random(), deals=5))
@@ -17,11 +17,11 @@ Contestant = Agent | Callable[[], Agent]
 
 @dataclass(frozen=True)
 class Comparison(Match):
-    """The outcome of a comparison, from the first agent's view: a `Match`, and what is behind it.
+    """The outcome of a comparison from the first agent's point of view: a `Match` with details.
 
-    `seats` splits it into the games in which the first agent began and those in which the second
-    one did. `seconds` are the thinking times of each action, by agent; they differ from run to run,
-    so comparisons that differ in nothing else are equal.
+    `seats` has separate counts for the games in which the first agent began and those in which the
+    second one did. `seconds` contains the thinking times of the actions, by agent; they differ from
+    run to run, so they are ignored when comparisons are tested for equality.
     """
 
     seats: tuple[Match, Match]
@@ -36,19 +36,19 @@ def compare(
     rules: Rules | None = None,
     progress: Callable[[Comparison], object] | None = None,
 ) -> Comparison:
-    """Play each deal twice, once with `first` to begin and once with `second`: 2 * `deals` games.
+    """Play each deal twice, so that each agent begins once: 2 * `deals` games in total.
 
-    `first` and `second` are agents, or what makes them: a class or a function without arguments,
-    called before every game. The games are those of `play` with the seeds `seed`, `seed` + 1 and so
-    on, agents are reset as there, and the same `seed` plays the same games again. `rules` are those
-    of the draft for two players unless given. `progress` is called after each deal with the outcome
-    so far.
+    `first` and `second` are agents, or classes or functions without arguments that create one
+    before every game. The games are those of `play` with the seeds `seed`, `seed` + 1 and so on;
+    agents are reset as in `play`, and the same `seed` repeats the games. The default `rules` are
+    those of the draft for two players. `progress` is called after each deal with the outcome so
+    far.
 
-    Raises ValueError for fewer than one deal, and what `play` raises.
+    Raises ValueError for fewer than one deal, and the same errors as `play`.
     """
     if deals < 1:
         raise ValueError(f"a comparison has at least one deal, not {deals}")
-    counts = [0, 0, 0], [0, 0, 0]  # by seat of the first agent: games won, drawn, lost
+    counts = [0, 0, 0], [0, 0, 0]  # for each seat of the first agent: games won, drawn and lost
     seconds: tuple[list[float], list[float]] = [], []
 
     def so_far() -> Comparison:

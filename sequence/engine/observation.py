@@ -1,4 +1,4 @@
-"""Observations: what one player may see of a state, and nothing else."""
+"""Observations: everything that one player may see of a state, and nothing else."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from sequence.pictures.view import as_html
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Observation:
-    """The game as `player` sees it: chips, draft row, discards, everyone's actions, the score.
+    """The game as `player` sees it: chips, draft row, discards, all players' actions and the score.
 
-    Of the hidden cards it has only the player's own hand and how many cards are undealt (`undealt`,
-    a number). The other hands, the order of the undealt cards and the full state are not in it, nor
-    reachable from it. It is immutable and can be kept; equal observations are the same knowledge.
+    Of the cards not on the table, it contains only the player's own hand and the number of undealt
+    cards (`deck_size`). The other hands, the order of the undealt cards and the full state are
+    neither in it nor reachable from it. It is immutable, so it can be stored; equal observations
+    represent the same knowledge.
 
     The fields have the same names and shapes as in `sequence.engine.state.State`.
     """
@@ -35,23 +36,23 @@ class Observation:
     locked_mask: int
     history: tuple[Action, ...]
     reshuffled: int
-    undealt: int
+    deck_size: int
 
     @property
     def side(self) -> int:
-        """The side that the player belongs to."""
+        """The side to which the player belongs."""
         return self.rules.side(self.player)
 
     @property
     def empty_mask(self) -> int:
-        """The cells without a chip, corners left out, as a bitboard."""
+        """The cells without a chip, excluding corners, as a bitboard."""
         empty = PLAYABLE
         for mask in self.chip_masks:
             empty &= ~mask
         return empty
 
     def legal_actions(self) -> LegalActions:
-        """The same legal actions as the state's: in the documented order, found lazily.
+        """The legal actions of the state, in the documented order and found lazily.
 
         There are none when the game is over or another player is to move.
         """
@@ -73,7 +74,7 @@ class Observation:
 
     @property
     def winner(self) -> int | None:
-        """The side with the most sequences; None for a tie and while the game goes on."""
+        """The side with the most sequences; None for a tie and before the end."""
         return winner_of(self.sequences) if self.is_over else None
 
     @property
@@ -83,18 +84,18 @@ class Observation:
 
     @property
     def draft_row(self) -> tuple[str, ...]:
-        """The face-up draft cards in card order; none where cards are drawn blind."""
+        """The face-up draft cards in card order; none if cards are drawn blind."""
         return names(self.row_pile)
 
     @property
     def discards(self) -> tuple[str, ...]:
-        """The discarded cards in order, without those that were shuffled into the deck again."""
+        """The discarded cards in order, without the cards that were shuffled back into the deck."""
         return tuple(
             action.play_card for action in self.history[self.reshuffled :] if action.play_card
         )
 
     def plays(self) -> Iterator[tuple[int, Action]]:
-        """Every action so far, each with its player: what they played and drafted."""
+        """Every action so far with its player, including the cards played and drafted."""
         player = 0
         for action in self.history:
             yield player, action
@@ -102,10 +103,11 @@ class Observation:
                 player = (player + 1) % self.rules.players
 
     def drafted(self, player: int) -> tuple[str, ...]:
-        """The cards that a player was seen to draft and has not played since, in drafting order.
+        """The cards that a player openly drafted and has not played since, in the order of
+        drafting.
 
-        Of two equal cards, one drafted and one not, the drafted one counts as played first: what
-        remains is what the others can be sure of.
+        If a player holds two copies of a card and drafted one of them, the drafted copy is assumed
+        to be played first, so the other players can be certain of every card in the result.
 
         Raises ValueError for a player who is not in the game.
         """
@@ -120,11 +122,11 @@ class Observation:
         return tuple(held)
 
     def __getitem__(self, cell: tuple[int, int]) -> str:
-        """The chip on a cell, as in the text of the board; raises KeyError off the board."""
+        """The chip on a cell, as in the board's text; raises KeyError if the cell does not exist."""
         return chip_at(cell, self.chip_masks, self.locked_mask)
 
     def __str__(self) -> str:
-        return position_text(self, {self.player: self.hand}, self.undealt, turn_text(self))
+        return position_text(self, {self.player: self.hand}, self.deck_size, turn_text(self))
 
     def __repr__(self) -> str:
         return (

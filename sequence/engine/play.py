@@ -1,4 +1,4 @@
-"""Play one game between agents that get observations, and keep its history and clocks."""
+"""Plays one game between agents, which get observations, and records its history and times."""
 
 import random
 import time
@@ -13,7 +13,7 @@ from sequence.engine.state import State
 
 
 class Agent(Protocol):
-    """Anything that can be asked for an action."""
+    """Anything that chooses actions."""
 
     def choose(self, observation: Observation) -> Action:
         """The action that the agent plays, one of `observation.legal_actions()`."""
@@ -49,14 +49,14 @@ class Game:
 def play(
     agents: Sequence[Agent], seed: int = 0, rules: Rules | None = None, start: State | None = None
 ) -> Game:
-    """Play one game between `agents`, given in the order of their turns: player 0 begins.
+    """Play one game between `agents`, in the order of their turns; player 0 begins.
 
-    `seed` deals the cards, and every agent that has a `reset(seed)` gets a seed of its own from it,
-    so that the same seed plays the same game again. `rules` are by default those of the draft for
-    that number of players; `start` is a state to play on from instead of a deal.
+    `seed` deals the cards, and every agent that has a `reset(seed)` gets its own seed from it, so
+    that the same seed repeats the game. The default `rules` are those of the draft for that number
+    of players; `start` is a state from which to continue instead of dealing.
 
-    Raises `IllegalAction`, naming the agent, if one plays what the rules forbid, and ValueError
-    unless there is one agent for each player.
+    Raises `IllegalAction`, which names the agent, for an action that the rules forbid, and
+    ValueError unless there is one agent for each player.
     """
     if start is not None:
         state = start
@@ -64,9 +64,9 @@ def play(
         state = State.deal(DRAFT.for_players(len(agents)) if rules is None else rules, seed)
     if len(agents) != state.rules.players:
         raise ValueError(f"{state.rules} need one agent for each player, not {len(agents)}")
-    chance = random.Random(f"agents of game {seed}")
+    rng = random.Random(f"agents of game {seed}")
     for agent in agents:
-        agent_seed = chance.getrandbits(32)
+        agent_seed = rng.getrandbits(32)
         if hasattr(agent, "reset"):
             agent.reset(agent_seed)
     states, seconds = [state], []

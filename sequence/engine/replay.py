@@ -1,17 +1,12 @@
-"""Replays: a game as text, which reads back to the same states.
+"""Replays: a game as text, from which the same states can be read.
 
-    sequence replay 1
-    rules: draft, 2 players, 2 teams
-    deck: 8s 3s th ... (104 cards in the order of dealing, see `State.from_deck`)
-    0 place 4d at 2,4 take 8d
-    1 trade 5c take jd
-    1 forgo
-    0 pass
+    sequence replay 1 rules: draft, 2 players, 2 teams deck: 8s 3s th ... (104 cards in dealing
+    order, see `State.from_deck`) 0 place 4d at 2,4 take 8d 1 trade 5c take jd 1 forgo 0 pass
     result: 2 1, side 0
 
-Every action follows the number of its player. The result is the number of sequences of each side,
-then "side N" for the winner, "tie", or "unfinished". Where discards are shuffled again, a line
-"reshuffle: 123" with the seed for that stands below the deck. Empty lines are ignored, and so is
+Each action is preceded by the number of its player. The result consists of each side's number of
+sequences, then "side N" for the winner, "tie" or "unfinished". If discards are reshuffled, the line
+of the deck is followed by one with the seed, "reshuffle: 123". Empty lines are ignored, and so is
 everything after a "#".
 """
 
@@ -25,8 +20,8 @@ from sequence.board.rules import RULE_SETS, Rules
 from sequence.engine.state import State
 
 HEADER = "sequence replay 1"
-BOM = "\ufeff"  # some editors put it first
-END = ""  # stands behind the last line
+BOM = "\ufeff"  # the byte order mark that some editors write at the start
+END_OF_TEXT = ""  # the line after the last one
 ACTION = re.compile(r"(place|remove|trade) (\w\w)(?: at ([0-9]),([0-9]))?(?: take (\w\w))?")
 
 SEED = re.compile(r"[0-9]{1,1000}")
@@ -37,11 +32,11 @@ class ReplayError(ValueError):
 
 
 def write(states: Sequence[State]) -> str:
-    """The replay of a game given by its states, the first one just dealt.
+    """The replay of a game that is given by its states, starting with the deal.
 
-    Raises ValueError unless there is a state, its rules are a named rule set, and each state
-    follows from the one before by its last action and the next card of the deck: draws that were
-    given by hand are not in the text.
+    Raises ValueError if there is no state, if its rules are not a named rule set, or if a state
+    does not follow from the previous one by its last action and the next card of the deck, because
+    the text cannot contain draws that were chosen.
     """
     if not states:
         raise ValueError("a replay needs at least one state, the one just dealt")
@@ -71,13 +66,13 @@ def read(text: str) -> tuple[State, ...]:
     """The states of a replay, from the deal to the last one.
 
     Raises `ReplayError`, which names the line, for a text that is not a replay, an action that the
-    rules forbid, and a result that the actions do not lead to.
+    rules forbid, and a result to which the actions do not lead.
     """
     lines = [
         (number, line.partition("#")[0].strip())
         for number, line in enumerate(text.removeprefix(BOM).splitlines(), start=1)
     ]
-    lines = [*((number, line) for number, line in lines if line), (len(lines) + 1, END)]
+    lines = [*((number, line) for number, line in lines if line), (len(lines) + 1, END_OF_TEXT)]
     number, line = _next(lines, "the header")
     if line != HEADER:
         raise ReplayError(f"line {number}: a replay begins with {HEADER!r}, not {line!r}")
@@ -97,20 +92,23 @@ def read(text: str) -> tuple[State, ...]:
         number, line = _next(lines, "the result")
         if line.startswith("result:"):
             break
-        states.append(_played(states[-1], number, line))
+        states.append(_play_line(states[-1], number, line))
     result = line.partition(":")[2].strip()
     if result != _result(states[-1]):
         raise ReplayError(
             f"line {number}: the actions lead to {_result(states[-1])!r}, not {result!r}"
         )
-    if lines[0][1] != END:
-        raise ReplayError(f"line {lines[0][0]}: nothing may follow the result, not {lines[0][1]!r}")
+    if lines[0][1] != END_OF_TEXT:
+        number, text = lines[0]
+        raise ReplayError(
+            f"line {number}: nothing may follow the result, but this line does: {text!r}"
+        )
     return tuple(states)
 
 
 def _next(lines: list[tuple[int, str]], wanted: str) -> tuple[int, str]:
     number, line = lines.pop(0)
-    if line == END:
+    if line == END_OF_TEXT:
         raise ReplayError(f"line {number}: the text ends before {wanted}")
     return number, line
 
@@ -135,9 +133,9 @@ def _rules(number: int, text: str) -> Rules:
         raise ReplayError(f"line {number}: {error}") from error
 
 
-def _played(state: State, number: int, line: str) -> State:
+def _play_line(state: State, number: int, line: str) -> State:
     if state.is_terminal():
-        raise ReplayError(f"line {number}: the game is over, only the result follows, not {line!r}")
+        raise ReplayError(f"line {number}: the game is over, so expected the result, not {line!r}")
     player, _, words = line.partition(" ")
     if player != str(state.to_move):
         raise ReplayError(f"line {number}: player {state.to_move} is to move, not {player!r}")

@@ -1,4 +1,4 @@
-"""The full state of a game: everything that is on the table, in the hands and in the deck."""
+"""The full state of a game: the table, all hands and the deck."""
 
 import random
 from collections import Counter
@@ -11,25 +11,33 @@ from sequence.board.cards import CARDS, DECK, NUMBER_OF, names, pile_of, shuffle
 from sequence.board.layout import PLAYABLE
 from sequence.board.rules import DRAFT, Rules, winner_of
 from sequence.engine.observation import Observation
-from sequence.engine.open_state import OpenState, continued, exchange, place, put_on_top, remove
+from sequence.engine.state_builder import (
+    StateBuilder,
+    exchange,
+    next_state,
+    place,
+    put_on_top,
+    remove,
+)
 from sequence.pictures.text import cards_text, chip_at, position_text, turn_text
 from sequence.pictures.view import as_html
 
 
-class State(OpenState):
+class State(StateBuilder):
     """A position of the game, immutable: `after(action)` gives the next one.
 
     `State.deal(rules, seed)` is the start of a game. `to_move` is the player whose turn it is,
-    `sequences` the completed sequences by side, `winner` the side that has won. Fields that end in
-    `_mask` are bitboards and in `_pile` piles of cards (`sequence.board.layout`,
-    `sequence.board.cards`); for people to read there are `draft_row`, `hand(player)`, `undealt`,
-    `discards`, `state[row, col]`.
+    `sequences` contains the number of completed sequences by side, and `winner` is the side that
+    has won. Fields that end in `_mask` are bitboards, and fields that end in `_pile` are piles of
+    cards (`sequence.board.layout`, `sequence.board.cards`). Their readable forms are `draft_row`,
+    `hand(player)`, `draw_pile`, `discards` and `state[row, col]`.
 
-    Chance is part of the state: the order of the undealt cards. `after(action, draw="2s")` draws
-    that card instead of the next one, and `draws()` says what may be drawn.
+    The order of the undealt cards, and therefore chance, is part of the state. `after(action,
+    draw="2s")` draws that card instead of the next one, and `draws()` lists the cards that may be
+    drawn.
 
-    Two states are equal when the same can happen from now on; how they were reached (`history`)
-    does not count. Agents get an `Observation`, which leaves out what they cannot know.
+    Two states are equal if they have the same possible futures, regardless of how they were reached
+    (`history`). Agents get an `Observation`, which does not contain what they cannot know.
 
     >>> state = State.deal(seed=1)
     >>> state.to_move, state.hand(0), state.draft_row
@@ -48,27 +56,27 @@ class State(OpenState):
     @classmethod
     def deal(cls, rules: Rules = DRAFT, seed: int = 0) -> "State":
         """The start of a game with a shuffled deck; the same seed deals the same cards."""
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         deck = list(DECK)
-        shuffle(deck, chance)
-        return _dealt(rules, tuple(deck), chance.getrandbits(64))
+        shuffle(deck, rng)
+        return _dealt(rules, tuple(deck), rng.getrandbits(64))
 
     @classmethod
     def from_deck(cls, rules: Rules, deck: Iterable[int | str], reshuffle_seed: int = 0) -> "State":
-        """The start of a game with a given deck: 104 cards by name or number, the first on top.
+        """The start of a game with a given deck: 104 cards by name or number, the top card first.
 
-        From the top come the draft row, then the hand of each player in turn, then the cards that
-        will be drawn. `reshuffle_seed` decides how discards will be shuffled, if the rules do that
-        at all.
+        The first cards form the draft row, the next ones the hand of each player in turn, and the
+        rest will be drawn. `reshuffle_seed` determines how discards are shuffled, if the rules
+        require it.
 
-        Raises ValueError unless the deck has every card twice.
+        Raises ValueError unless the deck contains every card twice.
         """
         cards = list(deck)
         order = tuple([NUMBER_OF.get(card, -1) for card in cards])
         if len(order) != len(DECK):
             raise ValueError(f"a deck has {len(DECK)} cards, not {len(order)}")
         if Counter(order) != _WHOLE_DECK:
-            pile_of(cards)  # which says what is wrong
+            pile_of(cards)  # raises an error that states the reason
         return _dealt(rules, order, reshuffle_seed)
 
     # The rules.
@@ -76,8 +84,8 @@ class State(OpenState):
     def legal_actions(self) -> LegalActions:
         """ACTIONS(s): the legal actions, each once, in the order of `sequence.board.actions`.
 
-        They are counted and indexed lazily. A player who can do nothing has `PASS`; there are none
-        when the game is over.
+        The actions are counted and indexed lazily. A player without another legal action has
+        `PASS`; there are none when the game is over.
         """
         legal = self._legal
         if legal is None:
@@ -96,31 +104,32 @@ class State(OpenState):
             _set_legal(self, legal)
         return legal
 
-    legal_moves = legal_actions  # the name in tictactoe.contract.State
+    legal_moves = legal_actions  # the name of the method in tictactoe.contract.State
 
     def is_terminal(self) -> bool:
-        """IS-TERMINAL(s): a side has its sequences, the draft row is empty, or nobody can move.
+        """IS-TERMINAL(s): a side has enough sequences, the draft row is empty, or no player can
+        move.
 
-        Nobody can move when every player in turn has passed.
+        No player can move if every player in turn has passed.
         """
         return self.is_over
 
     def after(self, action: Action, draw: str | None = None) -> "State":
         """RESULT(s, a): the state after the player to move plays `action`.
 
-        `draw` names the undealt card that comes up, by default the next one of the deck.
+        `draw` names the undealt card to draw, by default the next one of the deck.
 
-        Raises `IllegalAction` if the rules forbid the action, and ValueError if that card is not
-        undealt or the action draws none.
+        Raises `IllegalAction` if the rules forbid the action, and ValueError if the named card has
+        been dealt or the action draws no card.
         """
         legal = self._legal
         if legal is None:
             legal = self.legal_actions()
-        found = legal.locate(action)
-        if found is None:
-            raise IllegalAction(self._why_illegal(action))
-        action, card, take, bit = found
-        new, rules, player = continued(self, action), self.rules, self.to_move
+        located = legal.locate(action)
+        if located is None:
+            raise IllegalAction(self._illegal_reason(action))
+        action, card, take, bit = located
+        new, rules, player = next_state(self, action), self.rules, self.to_move
         if draw is not None:
             put_on_top(new, draw, draws=card >= 0)
         if card >= 0:
@@ -134,26 +143,27 @@ class State(OpenState):
             new.traded, new.to_move = False, (player + 1) % rules.players
         else:
             new.traded, new.to_move = True, player
-        # A turn without a play or a trade changes nothing, a forgone trade in it included.
+        # A turn without a play or a trade changes nothing, even if a trade was forgone in it.
         passes = new.passes = 0 if card >= 0 else self.passes + (action == PASS)
         new.is_over = (
             passes == rules.players
             or (not new.row_pile and rules.row > 0)
             or (new.sequences is not self.sequences and max(new.sequences) >= rules.sequences)
         )
-        # Its class closes it. To set the fields through `object.__setattr__` instead takes 1.5
-        # times the instructions of a whole random game (callgrind).
+        # Changing the class makes the object immutable. If the fields were set with
+        # `object.__setattr__` instead, a complete random game would take 1.5 times as many
+        # instructions (callgrind).
         new.__class__ = State
         return new  # type: ignore[return-value]  # its class has become State
 
     def draws(self) -> tuple[tuple[str, Fraction], ...]:
-        """What the next draw may be: each undealt card, in card order, with its probability."""
+        """The possible next draws: each undealt card, in card order, with its probability."""
         rest = names(pile_of(self.deck[self.dealt :]))
         return tuple((card, Fraction(rest.count(card), len(rest))) for card in dict.fromkeys(rest))
 
     @property
     def winner(self) -> int | None:
-        """The side with the most sequences; None for a tie and while the game goes on."""
+        """The side with the most sequences; None for a tie and before the end."""
         return winner_of(self.sequences) if self.is_over else None
 
     def utility(self, player: int) -> int:
@@ -168,7 +178,7 @@ class State(OpenState):
         return 1 if self.rules.side(player) == self.winner else -1
 
     def observation(self, player: int | None = None) -> Observation:
-        """What a player sees of this state, by default the player to move.
+        """A player's observation of this state, by default that of the player to move.
 
         Raises ValueError for a player who is not in the game.
         """
@@ -187,22 +197,22 @@ class State(OpenState):
             locked_mask=self.locked_mask,
             history=self.history,
             reshuffled=self.reshuffled,
-            undealt=len(self.deck) - self.dealt,
+            deck_size=len(self.deck) - self.dealt,
         )
 
-    # Cards and chips by name, for people to read.
+    # Cards and chips by name, in readable form.
 
     def hand(self, player: int) -> tuple[str, ...]:
-        """The cards in a player's hand, in card order; ValueError if there is no such player."""
+        """The cards in a player's hand, in card order; raises ValueError for an unknown player."""
         return names(self.hand_piles[self.rules.seat(player)])
 
     @property
     def draft_row(self) -> tuple[str, ...]:
-        """The face-up draft cards in card order; none where cards are drawn blind."""
+        """The face-up draft cards in card order; none if cards are drawn blind."""
         return names(self.row_pile)
 
     @property
-    def undealt(self) -> tuple[str, ...]:
+    def draw_pile(self) -> tuple[str, ...]:
         """The cards that will be drawn, the next one first."""
         return tuple(CARDS[number] for number in self.deck[self.dealt :])
 
@@ -212,7 +222,7 @@ class State(OpenState):
         return names(unseen(*self.hand_piles, self.row_pile, pile_of(self.deck[self.dealt :])))
 
     def __getitem__(self, cell: tuple[int, int]) -> str:
-        """The chip on a cell, as in the text of the board; raises KeyError off the board."""
+        """The chip on a cell, as in the board's text; raises KeyError if the cell does not exist."""
         return chip_at(cell, self.chip_masks, self.locked_mask)
 
     def __str__(self) -> str:
@@ -229,7 +239,7 @@ class State(OpenState):
     def _repr_html_(self) -> str:
         return as_html(self)
 
-    def _why_illegal(self, action: object) -> str:
+    def _illegal_reason(self, action: object) -> str:
         if self.is_over:
             reason = "the game is over"
         else:
@@ -237,7 +247,7 @@ class State(OpenState):
             reason = f"it is not among the {len(legal)} legal actions, like {tuple(legal[0])}"
         return f"illegal action {action!r} for player {self.to_move} in {self!r}: {reason}"
 
-    # Equality, hashing, copying, and no changes.
+    # Equality, hashing, copying and immutability.
 
     def _key(self) -> tuple[object, ...]:
         return (
@@ -267,7 +277,7 @@ class State(OpenState):
         raise AttributeError("a State is immutable: its attributes cannot be deleted")
 
     def __reduce__(self) -> tuple[Any, tuple[dict[str, Any]]]:
-        return _restored, ({name: getattr(self, name) for name in _NAMES},)
+        return _restore, ({name: getattr(self, name) for name in _NAMES},)
 
     def __copy__(self) -> "State":
         return self
@@ -278,14 +288,14 @@ class State(OpenState):
 
 _WHOLE_DECK = Counter(DECK)
 _new = object.__new__
-# Through the descriptor: the instance's __setattr__ refuses.
-_set_legal = OpenState.__dict__["_legal"].__set__
-_NAMES = tuple(name for name in OpenState.__slots__ if name != "_legal")
+# The fields are set through their descriptors, because the instance's __setattr__ raises an error.
+_set_legal = StateBuilder.__dict__["_legal"].__set__
+_NAMES = tuple(name for name in StateBuilder.__slots__ if name != "_legal")
 
 
 def state_of(**fields: Any) -> State:
-    """The State with these fields, all but `_legal`; for this package only: nothing is checked."""
-    state = _new(OpenState)
+    """The `State` with these fields, except `_legal`, without validation; only for this package."""
+    state = _new(StateBuilder)
     for name in _NAMES:
         setattr(state, name, fields[name])
     state._legal = None
@@ -294,7 +304,7 @@ def state_of(**fields: Any) -> State:
 
 
 def _dealt(rules: Rules, deck: tuple[int, ...], reshuffle_seed: int) -> State:
-    """The start of a game with a deck that is whole."""
+    """The start of a game with a complete deck."""
     dealt, hands = rules.row, []
     for _ in range(rules.players):
         hands.append(pile_of(deck[dealt : dealt + rules.hand]))
@@ -319,5 +329,5 @@ def _dealt(rules: Rules, deck: tuple[int, ...], reshuffle_seed: int) -> State:
     )
 
 
-def _restored(fields: dict[str, Any]) -> State:
+def _restore(fields: dict[str, Any]) -> State:
     return state_of(**fields)

@@ -1,35 +1,47 @@
-"""A league of Sequence agents: played with clocks and warnings, rated, drawn.
+"""A league of Sequence agents, with clocks and warnings, ratings and plots.
 
-May import all else in `sequence` but the examples and the board that is clicked.
+May import everything else in `sequence` except the examples and the widgets.
 
->>> from sequence.league import TrustedPlayer, league
->>> results = league(["Random", "Greedy"], deals=2, seed=1, transport=TrustedPlayer)
+>>> from sequence.league import InProcessPlayer, league
+>>> results = league(["Random", "Greedy"], deals=2, seed=1, transport=InProcessPlayer)
 >>> [row.agent for row in results.rows]
 ['Greedy', 'Random']
 
-`python -m sequence.league --help` explains the same on the command line. `play_game` plays one game
-between two players, however they are reached; `sequence.league.players.specs` says how agents are
-named.
+`python -m sequence.league --help` explains the command line. `play_game` plays one game between two
+players over any transport; `sequence.league.players.specs` explains how agents are named.
 """
 
 from sequence.league.game import (
+    AgentError,
     Fault,
-    Gone,
-    Illegal,
-    Late,
+    IllegalReply,
     Limits,
-    Played,
+    PlayedGame,
     Player,
-    Raised,
+    PlayerExited,
+    TimeLimitExceeded,
     play_game,
 )
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import LeagueError, Spec
-from sequence.league.players.trusted import TrustedPlayer
+from sequence.league.players.trusted import InProcessPlayer
 from sequence.league.records.results import Results
 from sequence.league.schedule import league
 
 __all__ = [
-    "Fault", "Gone", "Illegal", "Late", "LeagueError", "Limits", "Played", "Player",
-    "ProcessPlayer", "Raised", "Results", "Spec", "TrustedPlayer", "league", "play_game",
-]  # fmt: skip
+    "AgentError",
+    "Fault",
+    "IllegalReply",
+    "InProcessPlayer",
+    "LeagueError",
+    "Limits",
+    "PlayedGame",
+    "Player",
+    "PlayerExited",
+    "ProcessPlayer",
+    "Results",
+    "Spec",
+    "TimeLimitExceeded",
+    "league",
+    "play_game",
+]

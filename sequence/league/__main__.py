@@ -12,13 +12,13 @@ from sequence.league.game import Limits
 from sequence.league.players import specs as agents
 from sequence.league.players.process import ProcessPlayer
 from sequence.league.players.specs import LeagueError
-from sequence.league.players.trusted import TrustedPlayer
-from sequence.league.progress import say
+from sequence.league.players.trusted import InProcessPlayer
+from sequence.league.progress import print_line
 from sequence.league.schedule import league
 
 DEFAULTS = Limits()
-SHOWN = 10  # warnings
-DESCRIPTION = """Play a round robin of Sequence agents: every two play each deal from both seats.
+MAX_WARNINGS = 10  # number of warnings to print
+DESCRIPTION = """Play a round robin of Sequence agents: every pair plays each deal from both seats.
 
 Agents are
 """ + (agents.__doc__ or "").partition("\n\n")[2]
@@ -38,13 +38,13 @@ example: python -m sequence.league Random Greedy mine=my_agent.py --deals 10 --o
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    found = argparse.ArgumentParser(
+    command_line = argparse.ArgumentParser(
         prog="python -m sequence.league",
         description=DESCRIPTION,
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = found.add_argument
+    add = command_line.add_argument
     add("agents", nargs="+", metavar="AGENT", help="two or more, see above")
     add("--deals", type=int, default=10, help="deals of each pair, each played twice (%(default)s)")
     add(
@@ -104,7 +104,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run the agents in this process: fast, but nothing stops one that hangs or cheats",
     )
-    return found
+    return command_line
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -112,18 +112,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = vars(parser().parse_args(arguments))
     is_drawn = options["seed"] is None
     options["rules"] = RULE_SETS[options["rules"]]
-    options["transport"] = TrustedPlayer if options.pop("trusted") else ProcessPlayer
+    options["transport"] = InProcessPlayer if options.pop("trusted") else ProcessPlayer
     scheduler = options.pop("scheduler")
     try:
-        if hasattr(signal, "pthread_sigmask"):  # run.py blocks Ctrl-C until here
+        if hasattr(signal, "pthread_sigmask"):  # run.py blocks Ctrl-C until this point
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         with executor(scheduler) if scheduler else nullcontext(options["jobs"]) as jobs:
             results = league(**options | {"jobs": jobs})
     except LeagueError as error:
-        say(f"league: {error}")
+        print_line(f"league: {error}")
         return 2
     except KeyboardInterrupt:
-        say("league: stopped; with --out, the same command goes on from here")
+        print_line("league: stopped; with --out, the same command continues from here")
         return 130
     if sys.stdout.isatty():
         from rich import print as rich_print
@@ -132,11 +132,13 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         print(results)
     if is_drawn:
-        say(f"league: seed {results.seed}")
-    for sentence in results.warnings[:SHOWN]:
-        say(f"warning: {sentence}")
-    if len(results.warnings) > SHOWN:
-        say(f"league: and {len(results.warnings) - SHOWN} more warnings, see results.json")
+        print_line(f"league: seed {results.seed}")
+    for sentence in results.warnings[:MAX_WARNINGS]:
+        print_line(f"warning: {sentence}")
+    if len(results.warnings) > MAX_WARNINGS:
+        print_line(
+            f"league: and {len(results.warnings) - MAX_WARNINGS} more warnings, see results.json"
+        )
     return 0
 
 

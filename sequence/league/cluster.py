@@ -1,7 +1,7 @@
-"""Plays the games of a league on the workers of a Dask cluster: the files of agents go with them.
+"""Plays the games of a league on the workers of a Dask cluster, which receive the agents' files.
 
-A worker needs the kit in the version of whoever plays the league, and Dask. What it plays is sent
-back; a game of a worker that is lost is played again by another, and is the same game.
+A worker needs Dask and the same version of the kit as the process that runs the league. It returns
+the games that it plays. If a worker is lost, another one repeats its game, with the same result.
 """
 
 import atexit
@@ -25,27 +25,29 @@ from typing import Any, NamedTuple
 
 import sequence
 import tictactoe
+from common.clock import CLUSTER_POLL_SECONDS
+from common.command_lines import advice
 from sequence.league.players.specs import LeagueError, Spec
 
-KINDS = (".py", ".json", ".npy", ".npz")  # of files that go with an agent
-CODE = (".py", ".toml")
-MAX_BYTES = 20_000_000  # of one agent's files
-CONNECT = 10  # seconds to reach the scheduler
-PATIENCE = 600.0  # seconds that a cluster may be without a worker
-LOOK = 5.0  # seconds between two looks at the workers
+SENT_SUFFIXES = (".py", ".json", ".npy", ".npz")  # of the files that are sent with an agent
+CODE_SUFFIXES = (".py", ".toml")
+MAX_BYTES = 20_000_000  # total size of one agent's files
+CONNECT_TIMEOUT = 10  # seconds to reach the scheduler
+WORKER_TIMEOUT = 600.0  # seconds for which a cluster may be without workers
 
 
-class Luggage(NamedTuple):
-    """The file of an agent and what stands beside it, and the digest of the kit that it is for."""
+class TaskPayload(NamedTuple):
+    """The file of an agent, the files next to it, and the digest of the required kit."""
 
     files: Mapping[str, bytes]
     digest: str
 
     @classmethod
-    def of(cls, agent: Spec) -> "Luggage":
-        """What goes with an agent; nothing but the digest if it is in a module.
+    def from_spec(cls, agent: Spec) -> "TaskPayload":
+        """The payload of an agent. For an agent in an installed module, it contains only the
+        digest.
 
-        Raises `LeagueError` for a class that was given as such, and for too many bytes.
+        Raises `LeagueError` for an agent that is given as a class, and if the files are too large.
         """
         if agent.made_by is not None:
             raise LeagueError(
@@ -53,31 +55,31 @@ class Luggage(NamedTuple):
                 "module or its file, like 'my_agent.py:MyAgent'"
             )
         if not agent.is_file:
-            return cls({}, kit_digest())
-        beside = [
+            return cls({}, game_code_digest())
+        neighbours = [
             path
             for path in sorted(Path(agent.where).parent.iterdir())
-            if path.suffix in KINDS and path.is_file()
+            if path.suffix in SENT_SUFFIXES and path.is_file()
         ]
-        if sum(path.stat().st_size for path in beside) > MAX_BYTES:
+        if sum(path.stat().st_size for path in neighbours) > MAX_BYTES:
             raise LeagueError(
-                f"beside {agent.where} stand more than {MAX_BYTES:,} bytes of files: "
-                "give the agent a folder of its own"
+                f"there are more than {MAX_BYTES:,} bytes of files next to {agent.where}: "
+                "give the agent its own folder"
             )
-        return cls({path.name: path.read_bytes() for path in beside}, kit_digest())
+        return cls({path.name: path.read_bytes() for path in neighbours}, game_code_digest())
 
-    def unpacked(self, agent: Spec) -> Spec:
-        """The agent with its files on this machine; raises `LeagueError` if the kit is another."""
-        _refuse_other_kits(self.digest)
+    def unpack(self, agent: Spec) -> Spec:
+        """The agent, with its files on this machine; raises `LeagueError` if the kit differs."""
+        _require_same_kit(self.digest)
         if not self.files:
             return agent
-        folder = _unpacked(tuple(sorted(self.files.items())))
+        folder = _unpack_files(tuple(sorted(self.files.items())))
         return replace(agent, where=str(folder / Path(agent.where).name))
 
 
 @cache
-def _unpacked(files: tuple[tuple[str, bytes], ...]) -> Path:
-    """A folder with these files, once for each process, which takes it away as it ends."""
+def _unpack_files(files: tuple[tuple[str, bytes], ...]) -> Path:
+    """A folder with these files, created once per process and deleted when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix=f"league-{os.getpid()}-"))
     atexit.register(_remove, folder, os.getpid())
     for name, data in files:
@@ -86,19 +88,19 @@ def _unpacked(files: tuple[tuple[str, bytes], ...]) -> Path:
 
 
 def _remove(folder: Path, owner: int) -> None:
-    """Remove a folder, unless this process is but a fork of the one that made it."""
+    """Remove a folder, unless this process is only a fork of the one that created it."""
     if os.getpid() == owner:
         shutil.rmtree(folder)
 
 
 @cache
-def kit_digest() -> str:
-    """A digest of the code by which games are played."""
+def game_code_digest() -> str:
+    """A digest of the code that plays the games."""
     return digest_of(Path(package.__path__[0]) for package in (tictactoe, sequence))
 
 
 def digest_of(roots: Iterable[Path]) -> str:
-    """A digest of the code below these folders, by which two machines know that theirs agrees."""
+    """A digest of the code below these folders, to compare the kits of two machines."""
     digest = hashlib.sha256()
     for root in roots:
         for path in code_files(root):
@@ -108,31 +110,30 @@ def digest_of(roots: Iterable[Path]) -> str:
 
 
 def code_files(root: Path) -> list[Path]:
-    """The modules and tables below a folder but those in folders of tests, and of a study, which a
-    student fills."""
+    """The modules and tables below a folder, without tests and the modules that students write."""
     return sorted(
         path
         for path in root.rglob("*")
-        if path.suffix in CODE
+        if path.suffix in CODE_SUFFIXES
         and not any(
-            part == "tests" or part.startswith("study")
+            part == "tests" or (part.startswith("study") and path.parent.name != "_check")
             for part in path.relative_to(root).parent.parts
         )
     )
 
 
-def called(digest: str, packed: bytes) -> Any:
-    """What a function returns, on a worker: it comes pickled, with its arguments.
+def call_remotely(digest: str, packed: bytes) -> Any:
+    """Call a pickled function with its pickled arguments on a worker, and return the result.
 
-    Raises `LeagueError` if the kit here is of another digest.
+    Raises `LeagueError` if the kit here has another digest.
     """
-    _refuse_other_kits(digest)
+    _require_same_kit(digest)
     function, arguments = pickle.loads(packed)
     return function(*arguments)
 
 
-def _refuse_other_kits(digest: str) -> None:
-    if digest != kit_digest():
+def _require_same_kit(digest: str) -> None:
+    if digest != game_code_digest():
         raise LeagueError(
             f"a worker of the cluster, on {platform.node()}, has another version of the kit"
         )
@@ -140,57 +141,60 @@ def _refuse_other_kits(digest: str) -> None:
 
 @contextmanager
 def executor(address: str) -> Iterator[Executor]:
-    """An executor, as of `concurrent.futures`, of the cluster with the scheduler at `address`.
+    """An executor, as in `concurrent.futures`, for the cluster whose scheduler is at `address`.
 
-    Where the cluster has had no worker for `PATIENCE` seconds, what waits is cancelled. Raises
-    `LeagueError` where there is no cluster.
+    If the cluster has had no worker for `WORKER_TIMEOUT` seconds, waiting tasks are cancelled.
+    Raises `LeagueError` if the cluster cannot be reached.
     """
     try:
-        dask = import_module("distributed")  # an extra, which students' kits do not ask for
+        dask = import_module("distributed")  # an extra that students' kits do not require
     except ImportError:
         raise LeagueError(
-            "a league on a cluster needs Dask: install the extra `cluster` "
-            "(python3 run.py setup cluster)"
+            f"a league on a cluster needs Dask: {advice('setup', 'cluster')} installs it"
         ) from None
     try:
-        client = dask.Client(address, timeout=CONNECT)
-    except (OSError, TypeError, ValueError) as error:  # the last two: an odd address, TLS
+        client = dask.Client(address, timeout=CONNECT_TIMEOUT)
+    except (
+        OSError,
+        TypeError,
+        ValueError,
+    ) as error:  # the last two types: invalid address, TLS
         raise LeagueError(
             f"no scheduler can be reached at {address} ({' '.join(str(error).split()):.200})"
         ) from error
     with client:
         if not client.scheduler_info()["workers"]:
             raise LeagueError(f"the cluster at {address} has no worker")
-        _refuse_without_kit(client.run(resolve_name, f"{__name__}:__name__", on_error="return"))
-        with _watched(client):
+        _require_kit(client.run(resolve_name, f"{__name__}:__name__", on_error="return"))
+        with _close_without_workers(client):
             yield client.get_executor(pure=False)
 
 
-def _refuse_without_kit(imported: Mapping[str, Any]) -> None:
-    """Raise `LeagueError` if a worker could not import this module: a task would end it."""
+def _require_kit(imported: Mapping[str, Any]) -> None:
+    """Raise `LeagueError` if a worker cannot import this module, because a task would crash it."""
     for address, error in imported.items():
         if isinstance(error, ImportError):
             raise LeagueError(
-                f"the worker at {address} lacks the kit ({error}): its PYTHONPATH "
-                "has to name the folder of the kit"
+                f"the worker at {address} lacks the kit ({error}): its PYTHONPATH must contain the "
+                "folder of the kit"
             )
 
 
 @contextmanager
-def _watched(client: Any) -> Iterator[None]:
-    """End the connection, and with it all that waits, once there was no worker for too long."""
+def _close_without_workers(client: Any) -> Iterator[None]:
+    """Close the connection and cancel waiting tasks if the cluster is without workers for too long."""
     ended = threading.Event()
 
     def watch() -> None:
         seen = time.monotonic()
-        while client.status == "running" and not ended.wait(LOOK):
+        while client.status == "running" and not ended.wait(CLUSTER_POLL_SECONDS):
             try:
                 if client.scheduler_info()["workers"]:
                     seen = time.monotonic()
-            except Exception as error:  # nearly any, of a client that gives up as it is asked
+            except Exception as error:  # may have any type if the client closes meanwhile
                 if client.status == "running" and not isinstance(error, OSError):
-                    raise  # that one: the scheduler is away, and may come back
-            if time.monotonic() - seen >= PATIENCE:
+                    raise  # an OSError: the scheduler is unreachable, but may come back
+            if time.monotonic() - seen >= WORKER_TIMEOUT:
                 client.close()
 
     watcher = threading.Thread(target=watch, name="watches the cluster", daemon=True)

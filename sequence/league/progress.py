@@ -1,7 +1,7 @@
-"""Show the progress of a league: a bar on a terminal, elsewhere a line now and then.
+"""Shows the progress of a league: a bar on a terminal, otherwise occasional lines.
 
-It goes to standard error; in a notebook, where that looks like an error, to the cell's output, as a
-line that goes away in the end.
+The output is written to standard error. In a notebook, where this would look like an error, it is a
+line in the cell's output that disappears at the end.
 """
 
 import sys
@@ -10,60 +10,63 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from tictactoe.show.time_left import TimeLeft, how_far, in_notebook
+from common.progress import Progress, in_notebook, progress_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-EVERY, SHARE = 2.0, 0.1  # between two lines: seconds, and of the time that has passed; at least
-MANY = 200  # games that take seconds to rate
+MIN_SECONDS, MIN_SHARE = (
+    2.0,
+    0.1,
+)  # minimum between two lines: seconds, and share of the time so far
+MANY = 200  # number of games whose rating takes seconds
 
 
 @contextmanager
-def progress(
+def show_progress(
     games: int, done: int, console: "Console | None" = None
 ) -> Iterator[Callable[[], object]]:
-    """Show `done` of `games` games as played, and one more for each call of the yielded function.
+    """Show that `done` of `games` games have been played; each call of the yielded function adds
+    one.
 
-    The bar goes to `console` (of rich) if given, by default to standard error if it is a terminal.
+    The bar is drawn on rich's `console` if given, by default on standard error if it is a terminal.
     """
     if console is None and sys.stderr.isatty():
         from rich.console import Console
 
         console = Console(stderr=True)
     if console is None:
-        yield TimeLeft(games, "games", done) if in_notebook() else _lines(games, done)
+        yield Progress(games, "games", done).update if in_notebook() else _lines(games, done)
     else:
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )  # fmt: skip
+        from rich import progress as bars
 
-        columns = (TextColumn("games"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, transient=True) as bar:
+        columns = (
+            bars.TextColumn("games"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TimeRemainingColumn(),
+        )
+        with bars.Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task("games", total=games, completed=done)
             yield lambda: bar.advance(task)
     if games >= MANY:
-        say("rating ...")
+        print_line("rating ...")
 
 
-def say(line: str) -> None:
-    """Print a line at once."""
+def print_line(line: str) -> None:
+    """Print a line to standard error, or to the output of a notebook cell."""
     print(line, file=sys.stdout if in_notebook() else sys.stderr, flush=True)
 
 
 def _lines(games: int, done: int) -> Callable[[], None]:
     before, start = done, monotonic()
-    shown = start
+    last_shown = start
 
     def advance() -> None:
-        nonlocal done, shown
+        nonlocal done, last_shown
         done, now = done + 1, monotonic()
-        if now - shown >= max(EVERY, SHARE * (now - start)) and done < games:
-            shown = now
-            say(how_far(done, games, "games", now - start, before))
+        if now - last_shown >= max(MIN_SECONDS, MIN_SHARE * (now - start)) and done < games:
+            last_shown = now
+            print_line(progress_text(done, games, "games", now - start, before))
 
     return advance

@@ -1,4 +1,4 @@
-"""Positions as text, in words and as SVG: what a notebook shows of a state.
+"""Positions as text, in words and as SVG, for display in notebooks.
 
-May import `sequence.board`; it takes states and observations, and knows only their fields.
+May import `sequence.board`; of states and observations, it uses only the fields.
 """

@@ -4,38 +4,40 @@ from sequence.board.cards import ONE_EYED, TWO_EYED
 from sequence.pictures.words import SHAPES, card_name
 from tictactoe.games.pictures import BLUE, ORANGE
 
-AS_TEXT = "\N{VARIATION SELECTOR-15}"  # or telephones and tablets draw a suit as an emoji
-GREEN = "#009E73"  # with BLUE and ORANGE from a palette for all kinds of sight (Okabe and Ito 2008)
+AS_TEXT = "\N{VARIATION SELECTOR-15}"  # otherwise, phones and tablets draw suits as emojis
+GREEN = "#009E73"  # with BLUE and ORANGE, a palette for all colour vision (Okabe and Ito 2008)
 COLOURS = (BLUE, ORANGE, GREEN)  # of the sides' chips; `SHAPES` are their shapes
 DARK, GREY, RED, PALE = "#222", "#595959", "#B00020", "#F4F1EA"
-LIT, EDGE = "#FFF0A8", "#7A5C00"  # of what can be clicked
+HIGHLIGHT, HIGHLIGHT_EDGE = "#FFF0A8", "#7A5C00"  # colours of clickable parts
 
-CARD, TALL, STEP = 36, 46, 39  # a card's width and height, and from one card to the next
+CARD_WIDTH, CARD_HEIGHT = 36, 46
+CARD_STEP = 39  # pixels from one card to the next
 
 
 def ink(card: str) -> str:
-    """The colour that a card is printed in: red for diamonds and hearts."""
+    """The colour of a card's text: red for diamonds and hearts."""
     return RED if card[1] in "dh" else DARK
 
 
 def card_face(
-    card: str, x: float, lit: bool = False, chosen: bool = False, with_use: bool = True
+    card: str, x: float, highlighted: bool = False, chosen: bool = False, with_use: bool = True
 ) -> str:
-    """A card face up; lit if it can be clicked, pushed up and with a thick edge if it was.
+    """A face-up card, highlighted if it can be clicked, and raised with a thick edge if chosen.
 
-    What a jack is for stands on it, unless it is too small for that.
+    A jack shows its use, unless `with_use` is false because the card is too small.
     """
-    fill, edge = (LIT, EDGE) if lit else ("white", DARK)
-    width = 2.0 if lit else 1.0
+    fill, edge = (HIGHLIGHT, HIGHLIGHT_EDGE) if highlighted else ("white", DARK)
+    width = 2.0 if highlighted else 1.0
     if chosen:
         edge, width = DARK, 3.5
     use = "wild" if card in TWO_EYED else "remove" if card in ONE_EYED else ""
     use = use if with_use else ""
     rank, suit = card_name(card)[:-1], card_name(card)[-1]
-    middle = f'x="{x + CARD / 2}" text-anchor="middle" fill="{ink(card)}"'
+    middle = f'x="{x + CARD_WIDTH / 2}" text-anchor="middle" fill="{ink(card)}"'
     return (
         f'<g data-card="{card}" transform="translate(0 {-4 if chosen else 0})">'
-        f'<rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="{fill}" stroke="{edge}" '
+        f'<rect x="{x}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="4" '
+        f'fill="{fill}" stroke="{edge}" '
         f'stroke-width="{width:g}"/>'
         f'<text {middle} y="17" font-size="16" font-weight="700">{rank}</text>'
         f'<text {middle} y="{33 if use else 38}" font-size="20">{suit}{AS_TEXT}</text>'
@@ -45,18 +47,19 @@ def card_face(
 
 
 def card_back(x: float) -> str:
-    """A card face down."""
+    """A face-down card."""
     return (
-        f'<g class="back"><rect x="{x}" width="{CARD}" height="{TALL}" rx="4" fill="white" '
-        f'stroke="{DARK}"/><rect x="{x + 4}" y="4" width="{CARD - 8}" height="{TALL - 8}" '
-        f'rx="2" fill="#8C9AA8"/></g>'
+        f'<g class="back"><rect x="{x}" width="{CARD_WIDTH}" height="{CARD_HEIGHT}" rx="4" '
+        f'fill="white" stroke="{DARK}"/><rect x="{x + 4}" y="4" width="{CARD_WIDTH - 8}" '
+        f'height="{CARD_HEIGHT - 8}" rx="2" fill="#8C9AA8"/></g>'
     )
 
 
 def chip(side: int, centre: tuple[float, float], radius: float, locked: bool = False) -> str:
-    """A chip: a circle, a square or a triangle; in a sequence with a white ring and a thick edge.
+    """A chip: a circle, square or triangle, with a white ring and a thick edge if it is in a
+    sequence.
 
-    The shape, and not only the colour, says whose it is.
+    The side is shown by the shape as well as the colour.
     """
     x, y = centre
     name, colour = SHAPES[side], COLOURS[side]

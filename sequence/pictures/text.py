@@ -11,7 +11,7 @@ MARGIN = "   "
 
 
 class Position(Protocol):
-    """What the text of a state or an observation shows: fields that both of them have."""
+    """The fields of states and observations that their text shows."""
 
     @property
     def to_move(self) -> int: ...
@@ -32,10 +32,11 @@ class Position(Protocol):
 
 
 def chip_at(cell: Cell, chips: Sequence[int], locked: int) -> str:
-    """The chip on a cell: "x", "o" or "z" by side, a capital in a sequence, "*" a corner, "" none.
+    """The chip on a cell: "x", "o" or "z" by side, a capital in a sequence, "*" for a corner, or
+    "".
 
-    `chips` are the bitboards of the sides, `locked` that of the chips in completed sequences.
-    Raises KeyError for something that is not a cell.
+    `chips` are the sides' bitboards, and `locked` is that of the chips in completed sequences.
+    Raises KeyError for anything that is not a cell.
     """
     bit = BIT[cell]
     if not card_at(cell):
@@ -47,7 +48,7 @@ def chip_at(cell: Cell, chips: Sequence[int], locked: int) -> str:
 
 
 def board_text(chips: Sequence[int], locked: int) -> str:
-    """Ten numbered rows: on every cell its chip, or its card where there is none."""
+    """Ten numbered rows with the chip on each cell, or its card if there is none."""
     lines = [MARGIN + "  ".join(str(col) for col in range(SIZE))]
     for row in range(SIZE):
         cells = [(row, col) for col in range(SIZE)]
@@ -57,11 +58,11 @@ def board_text(chips: Sequence[int], locked: int) -> str:
 
 
 def position_text(
-    position: Position, hands: Mapping[int, Sequence[str]], undealt: int, turn: str
+    position: Position, hands: Mapping[int, Sequence[str]], deck_size: int, turn: str
 ) -> str:
-    """The text of a state or an observation: the board, the score, these players' hands, the rest.
+    """The text of a state or an observation: the board, the score, the given hands and the rest.
 
-    `undealt` is the number of undealt cards, `turn` a line that says whose turn it is.
+    `deck_size` is the number of undealt cards, and `turn` is a line about the player to move.
     """
     return "\n".join(
         [
@@ -69,7 +70,7 @@ def position_text(
             f"sequences: {score_text(position.sequences)}",
             *(f"player {player}: {cards_text(hand)}" for player, hand in hands.items()),
             f"draft row: {cards_text(position.draft_row)}",
-            f"undealt: {undealt}",
+            f"undealt: {deck_size}",
             turn,
         ]
     )
@@ -83,10 +84,10 @@ def turn_text(position: Position) -> str:
 
 
 def score_text(sequences: Sequence[int]) -> str:
-    """The sequences of each side, like "x 1, o 0"."""
+    """The number of sequences of each side, for example "x 1, o 0"."""
     return ", ".join(f"{side} {count}" for side, count in zip(SIDES, sequences, strict=False))
 
 
 def cards_text(cards: Sequence[str]) -> str:
-    """Cards separated by spaces, "-" for none."""
+    """Cards separated by spaces; "-" for none."""
     return " ".join(cards) or "-"

@@ -10,72 +10,74 @@ from sequence.board.chips import new_lines
 from sequence.board.layout import BIT, CORNERS, HEART, HEART_CELLS, SIZE, Cell, card_at, cells_of
 from sequence.pictures.pieces import (
     AS_TEXT,
-    CARD,
+    CARD_HEIGHT,
+    CARD_STEP,
+    CARD_WIDTH,
     DARK,
-    EDGE,
     GREY,
-    LIT,
+    HIGHLIGHT,
+    HIGHLIGHT_EDGE,
     PALE,
-    STEP,
-    TALL,
     card_back,
     card_face,
     chip,
     ink,
-)  # fmt: skip
+)
 from sequence.pictures.words import (
-    Observed,
-    Seen,
-    action_words,
+    ObservationLike,
+    StateLike,
+    action_text,
+    as_observation,
     card_name,
+    describe_position,
     held_cards,
-    in_words,
     open_hands,
     recent_plays,
-    seen_by_one,
     turn_sentence,
-)  # fmt: skip
+)
+from tictactoe.boards.rendering import Box, hint_mark
+from tictactoe.boards.values import choose_notation, value_mark, value_text
 from tictactoe.games.pictures import image
-from tictactoe.show.drawn import Box, hint_mark
-from tictactoe.show.values import notation, value_mark, value_text
 
 SQUARE = 48  # side of a cell in pixels
-BASE = SQUARE - 2  # of the value on a cell, whose middle lies above it
-ON_CARDS = 1.33  # size of a value for which a cell has as little room as a card
+BASE = SQUARE - 2  # height of a value on a cell; its middle is above the middle of the cell
+ON_CARDS = 1.33  # size of a value that fills a cell as a card does
 ABOVE_VALUE = 22  # the baseline of a card's name in a cell with a value
-LEFT, TOP = 20, 22  # where the board begins, behind the numbers of rows and columns
+LEFT, TOP = 20, 22  # corner of the board, after the numbers of rows and columns
 BOARD = SIZE * SQUARE
 CELLS = [(row, col) for row in range(SIZE) for col in range(SIZE)]
-MIDDLE = (29, 32)  # of a chip in its cell: its card stays readable in the upper left corner
-RADIUS = 13  # of a chip
-PANEL, LINE = LEFT + BOARD + 18, 17  # where the right part begins; from one line to the next
-WIDTH = PANEL + 7 * STEP + 6  # a hand has at most seven cards
-SMALL = 0.65  # size of cards that are not to be played from
+MIDDLE = (29, 32)  # centre of a chip in its cell; the card stays legible in the upper left corner
+RADIUS = 13  # radius of a chip
+PANEL, LINE = LEFT + BOARD + 18, 17  # left edge of the right part; line spacing
+WIDTH = PANEL + 7 * CARD_STEP + 6  # a hand has at most seven cards
+SMALL = 0.65  # size of cards in hands that the viewer does not play
 
 
-class _Form(NamedTuple):
-    """How large the words are, in pixels, and where the right part stands."""
+class _Layout(NamedTuple):
+    """Text sizes in pixels, and the position of the right part."""
 
     width: float
-    panel: tuple[float, float]  # its corner
+    panel: tuple[float, float]  # its upper left corner
     words: float
     title: float
-    name: float  # of a card under a chip
-    number: float  # of rows and columns, and on cells
-    baseline: float  # of a card's name in an empty cell
-    value: float  # in units of 10 pixels
+    name: float  # size of the name of a card under a chip
+    number: float  # size of the numbers of rows and columns, and of numbers on cells
+    baseline: float  # baseline of a card's name in an empty cell
+    value: float  # size of a value, in units of 10 pixels
     cards: float  # the size of the cards
 
 
-_WIDE = _Form(WIDTH, (PANEL, 0), 13, 15, 13, 11, SQUARE / 2 + 7, 1.15, 1)
-# On a telephone the right part stands below the board. The picture shrinks to about half its size
-# there, and every word is to be read still.
-_NARROW = _Form(LEFT + BOARD + 6, (6, TOP + BOARD + 8), 17.5, 19, 17, 17, SQUARE / 2 + 3, 1.7, 1.75)
-NUMBER, NARROW_NUMBER = 11, _NARROW.number  # heights of numbers on cells
+_WIDE = _Layout(WIDTH, (PANEL, 0), 13, 15, 13, 11, SQUARE / 2 + 7, 1.15, 1)
+# On a phone, the right part is below the board. The picture is shown at about half its size there,
+# and all text must remain legible.
+_COMPACT = _Layout(
+    LEFT + BOARD + 6, (6, TOP + BOARD + 8), 17.5, 19, 17, 17, SQUARE / 2 + 3, 1.7, 1.75
+)
+NUMBER, COMPACT_NUMBER = 11, _COMPACT.number  # heights of numbers on cells
 
 
 def picture(  # noqa: PLR0913
-    position: Seen | Observed,
+    position: ObservationLike | StateLike,
     hands: Mapping[int, Sequence[str]] | None = None,
     clicks: Mapping[str, str] | None = None,
     chosen: Collection[str] = (),
@@ -83,18 +85,18 @@ def picture(  # noqa: PLR0913
     over: str = "",
     *,
     hint: Collection[str] = (),
-    narrow: bool = False,
+    compact: bool = False,
 ) -> str:
     """A `State` or an `Observation` as SVG text.
 
-    `hands` are the open hands by player, by default that of the player to move, or of the one who
-    observes. Of the other hands, the cards that the player was seen to draft are open.
+    `hands` are the face-up hands by player, by default that of the player to move, or of the
+    observer. In other hands, only cards that were openly drafted are face up.
 
-    For a board to click on, `clicks` names what can be clicked, each with its label: "card 4d" in
-    the hand, "cell 2,4" and "take 8d" in the draft row. Such elements are lit and have the name in
-    `data-move`; `chosen` are the ones clicked already, `values` are written on them, and those in
-    `hint` get a frame with a star. `over` is
-    SVG that lies above the board, placed by `corner`. The `narrow` form is for telephones.
+    For a clickable board, `clicks` maps the name of each clickable element to its label: "card 4d"
+    in the hand, "cell 2,4" on the board and "take 8d" in the draft row. These elements are
+    highlighted and have the name in `data-move`. Those in `chosen` have already been clicked,
+    `values` are written on the elements, and those in `hint` get a frame with a star. `over` is SVG
+    drawn over the board, positioned with `corner`. The `compact` layout is for phones.
     """
     return _Drawing(
         position,
@@ -104,20 +106,21 @@ def picture(  # noqa: PLR0913
         values or {},
         over,
         hint=hint,
-        form=_NARROW if narrow else _WIDE,
+        layout=_COMPACT if compact else _WIDE,
     ).svg
 
 
-def as_html(position: Seen | Observed) -> str:
-    """The picture as an `<img>` with its alternative text, as notebooks keep it."""
-    return image(picture(position), in_words(position))
+def as_html(position: ObservationLike | StateLike) -> str:
+    """The picture as an `<img>` with its alternative text, which notebooks keep."""
+    return image(picture(position), describe_position(position))
 
 
-def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
-    """The completed lines, each as its two ends, and whether the heart is one of them.
+def completed_lines(seen: ObservationLike) -> tuple[list[tuple[Cell, Cell]], bool]:
+    """The completed lines, each as its two ends, and whether the heart is completed.
 
-    A line is a five, or nine in a row, which count two sequences as the heart does. A position only
-    says which chips are in sequences; which lines they are follows from its history.
+    A line is a five, or else nine in a row, which count as two sequences, as the heart does. A
+    position only shows which chips are in sequences; the lines are derived from the position's
+    history.
     """
     ends: list[tuple[Cell, Cell]] = []
     chips, locked, heart = [0] * seen.rules.teams, 0, False
@@ -143,7 +146,7 @@ def completed(seen: Seen) -> tuple[list[tuple[Cell, Cell]], bool]:
 class _Drawing:
     def __init__(  # noqa: PLR0913
         self,
-        position: Seen | Observed,
+        position: ObservationLike | StateLike,
         hands: Mapping[int, Sequence[str]] | None,
         clicks: Mapping[str, str],
         chosen: Collection[str],
@@ -151,34 +154,38 @@ class _Drawing:
         over: str,
         *,
         hint: Collection[str],
-        form: _Form,
+        layout: _Layout,
     ) -> None:
-        self.seen, self.clicks, self.chosen = seen_by_one(position), clicks, chosen
-        self.values, self.hint, self.form = values, hint, form
-        self.how = notation(values.values(), SQUARE - 2, max(form.value, ON_CARDS))
-        self.left, self.line = form.panel[0], LINE * form.words / _WIDE.words
+        self.seen, self.clicks, self.chosen = as_observation(position), clicks, chosen
+        self.values, self.hint, self.layout = values, hint, layout
+        self.notation = choose_notation(values.values(), SQUARE - 2, max(layout.value, ON_CARDS))
+        self.left, self.line = layout.panel[0], LINE * layout.words / _WIDE.words
         self.hands = open_hands(self.seen, hands)
         self.parts: list[str] = []
-        self.names: list[str] = []  # cards under chips: written above the lines of sequences
+        self.names: list[
+            str
+        ] = []  # names of cards under chips, drawn on top of the lines of sequences
         height = math.ceil(max(self.panel(), TOP + BOARD + 6))
         self.board()
         self.parts.append(over)
         self.svg = (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{form.width}" height="{height}" '
-            f'viewBox="0 0 {form.width} {height}"><title>Sequence</title>'
-            f"<desc>{escape(in_words(position, hands))}</desc>"
-            f'<rect width="{form.width}" height="{height}" fill="white"/>'
-            f'<g font-family="sans-serif" font-size="{form.words}" fill="{DARK}">'
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{layout.width}" height="{height}" '
+            f'viewBox="0 0 {layout.width} {height}"><title>Sequence</title>'
+            f"<desc>{escape(describe_position(position, hands))}</desc>"
+            f'<rect width="{layout.width}" height="{height}" fill="white"/>'
+            f'<g font-family="sans-serif" font-size="{layout.words}" fill="{DARK}">'
             f"{''.join(self.parts)}</g></svg>"
         )
 
-    # The right part: the score, what was played last, the hands, the row.
+    # The right part: the score, the latest action, the hands and the row.
 
     def panel(self) -> float:
-        """Draw the right part from the top down; returns where it ends."""
+        """Draw the right part from the top down; returns the position of its end."""
         seen, rules, left, line = self.seen, self.seen.rules, self.left, self.line
-        y = self.form.panel[1] + 18
-        self.text(left, y, turn_sentence(seen), f'font-size="{self.form.title}" font-weight="700"')
+        y = self.layout.panel[1] + 18
+        self.text(
+            left, y, turn_sentence(seen), f'font-size="{self.layout.title}" font-weight="700"'
+        )
         y += 24
         for side, count in enumerate(seen.sequences):
             self.parts.append(chip(side, (left + 9, y - 4), 8))
@@ -186,28 +193,28 @@ class _Drawing:
             self.text(left + 26, y, f"{count} of {rules.sequences} sequences, {who}")
             y += line + 5
         for player, action in recent_plays(seen):
-            self.text(left, y, f"player {player}: {action_words(action)}", f'fill="{GREY}"')
+            self.text(left, y, f"player {player}: {action_text(action)}", f'fill="{GREY}"')
             y += line
         y += 8
         for player in sorted(range(rules.players), key=lambda player: player not in self.hands):
             y = self.hand(player, y)
             if player == max(self.hands, default=0) and rules.row:
                 y = self.row(y)
-        counts = f"{seen.undealt} undealt, {len(seen.discards)} discarded"
+        counts = f"{seen.deck_size} undealt, {len(seen.discards)} discarded"
         self.text(left, y, counts, f'fill="{GREY}"')
-        for mark, shown in (
+        for mark, is_relevant in (
             ("dashed frame and arrow: latest chip", seen.history),
             ("rings and a line: completed sequence", seen.locked_mask),
         ):
-            if shown:
+            if is_relevant:
                 y += line
                 self.text(left, y, mark, f'fill="{GREY}"')
         return y + 10
 
     def hand(self, player: int, y: float) -> float:
-        """A hand: open, or the cards that the player was seen to draft and the backs of the rest.
+        """Draw a hand, or the cards of it that were openly drafted and the backs of the rest.
 
-        Returns where it ends.
+        Returns the position of its end.
         """
         seen, is_open = self.seen, player in self.hands
         cards, hidden = held_cards(seen, self.hands, player)
@@ -220,40 +227,46 @@ class _Drawing:
             label + (", to move" if mover else ""),
             'font-weight="700"' if is_open else "",
         )
-        # What is not to be played from takes less room, and so do the hands of a large table.
+        # Hands that the viewer does not play are smaller, and so are hands if there are many
+        # players.
         small = 1 if is_open and len(self.hands) <= 4 else SMALL
-        top, size = y + 10, small * self.form.cards
+        top, size = y + 10, small * self.layout.cards
         self.parts.append(f'<g transform="translate({self.left} {top}) scale({size:g})">')
         for place, card in enumerate(cards):
-            first = is_open and card not in cards[:place]  # of two equal cards one is chosen
-            self.card(card, place * STEP, f"card {card}" if is_open else "", first, small == 1)
+            first = is_open and card not in cards[:place]  # only one of two equal cards is chosen
+            self.card(card, place * CARD_STEP, f"card {card}" if is_open else "", first, small == 1)
         for place in range(hidden):
-            self.parts.append(card_back((len(cards) + place) * STEP))
+            self.parts.append(card_back((len(cards) + place) * CARD_STEP))
         self.parts.append("</g>")
-        return top + (size * TALL if cards or hidden else 0) + self.line + 3
+        return top + (size * CARD_HEIGHT if cards or hidden else 0) + self.line + 3
 
     def row(self, y: float) -> float:
-        """The draft row; returns where it ends."""
-        size = self.form.cards
+        """Draw the draft row; returns the position of its end."""
+        size = self.layout.cards
         self.text(self.left, y, "draft row", 'font-weight="700"')
         self.parts.append(f'<g transform="translate({self.left} {y + 10}) scale({size})">')
         cards = self.seen.draft_row
         for place, card in enumerate(cards):
-            self.card(card, place * STEP, f"take {card}", card not in cards[:place])
+            self.card(card, place * CARD_STEP, f"take {card}", card not in cards[:place])
             if f"take {card}" in self.values:
                 self.parts.append(
-                    self.worth(f"take {card}", (place * STEP + CARD / 2, TALL + 6), STEP - 1, 1.1)
+                    self.worth(
+                        f"take {card}",
+                        (place * CARD_STEP + CARD_WIDTH / 2, CARD_HEIGHT + 6),
+                        CARD_STEP - 1,
+                        1.1,
+                    )
                 )
         self.parts.append("</g>")
-        below = TALL + (13 if self.values else 0) if cards else 0
+        below = CARD_HEIGHT + (13 if self.values else 0) if cards else 0
         return y + 13 + size * below + self.line
 
     def card(self, card: str, x: float, move: str, first: bool, with_use: bool = True) -> None:
-        """A card face up; of two equal ones only the first is shown as chosen."""
+        """A face-up card; of two equal cards, only the first is shown as chosen."""
         self.clickable(
             move,
             card_face(card, x, move in self.clicks, move in self.chosen and first, with_use),
-            (x, 0, CARD, TALL),
+            (x, 0, CARD_WIDTH, CARD_HEIGHT),
         )
 
     # The board.
@@ -262,13 +275,13 @@ class _Drawing:
         """The cells with their cards and chips, the sequences, and the last move."""
         for k in range(SIZE):
             along = k * SQUARE + SQUARE / 2
-            style = f'font-size="{self.form.number}" text-anchor="middle" fill="{GREY}"'
+            style = f'font-size="{self.layout.number}" text-anchor="middle" fill="{GREY}"'
             self.text(LEFT + along, TOP - 6, str(k), style)
             self.text(LEFT / 2 - 1, TOP + along + 4, str(k), style)
         for cell in CELLS:
             self.cell(cell)
-        ends, heart = completed(self.seen)
-        for width, colour in ((7, "white"), (3, DARK)):  # readable on every chip
+        ends, heart = completed_lines(self.seen)
+        for width, colour in ((7, "white"), (3, DARK)):  # legible on every chip
             for start, end in ends:
                 (x, y), (to_x, to_y) = _centre(start), _centre(end)
                 self.parts.append(
@@ -287,18 +300,18 @@ class _Drawing:
         for cell in CELLS:
             if (move := f"cell {cell[0]},{cell[1]}") in self.values:
                 x, y = corner(cell)
-                size = self.form.value
+                size = self.layout.value
                 self.parts.append(
                     self.worth(move, (x + SQUARE / 2, y + BASE - 6 * size), SQUARE - 2, size)
                 )
 
     def cell(self, cell: Cell) -> None:
-        """One cell: its card in the middle, or in the corner above a chip."""
+        """Draw a cell, with its card in the middle or, above a chip, in the corner."""
         x, y = corner(cell)
         card, move = card_at(cell), f"cell {cell[0]},{cell[1]}"
-        lit, taken = move in self.clicks, move in self.chosen
-        fill = LIT if lit else "white" if card else PALE
-        edge, width = (DARK, 4) if taken else (EDGE, 2.5) if lit else ("#999", 1)
+        highlighted, taken = move in self.clicks, move in self.chosen
+        fill = HIGHLIGHT if highlighted else "white" if card else PALE
+        edge, width = (DARK, 4) if taken else (HIGHLIGHT_EDGE, 2.5) if highlighted else ("#999", 1)
         inside = (
             f'<rect x="{x + width / 2}" y="{y + width / 2}" width="{SQUARE - width}" '
             f'height="{SQUARE - width}" fill="{fill}" stroke="{edge}" '
@@ -306,9 +319,9 @@ class _Drawing:
         )
         side = self.side_on(cell)
         if not card:
-            inside += _label(x + SQUARE / 2, y + SQUARE / 2 + 5, "free", self.form.name, GREY)
+            inside += _label(x + SQUARE / 2, y + SQUARE / 2 + 5, "free", self.layout.name, GREY)
         elif side is None:
-            baseline = ABOVE_VALUE if move in self.values else self.form.baseline
+            baseline = ABOVE_VALUE if move in self.values else self.layout.baseline
             inside += _label(x + SQUARE / 2, y + baseline, card_name(card) + AS_TEXT, 19, ink(card))
             if taken:
                 inside += chip(self.seen.side, (x + MIDDLE[0] + 8, y + MIDDLE[1] + 8), 7)
@@ -316,7 +329,7 @@ class _Drawing:
             locked = bool(self.seen.locked_mask >> BIT[cell] & 1)
             inside += chip(side, (x + MIDDLE[0], y + MIDDLE[1]), RADIUS, locked)
             self.names.append(
-                f'<text x="{x + 4}" y="{y + 2 + self.form.name}" font-size="{self.form.name}" '
+                f'<text x="{x + 4}" y="{y + 2 + self.layout.name}" font-size="{self.layout.name}" '
                 'font-weight="700" '
                 f'fill="{ink(card)}" stroke="{fill}" stroke-width="3" '
                 f'paint-order="stroke" pointer-events="none">'
@@ -334,7 +347,7 @@ class _Drawing:
         )
 
     def last_move(self) -> None:
-        """A dashed frame and an arrow on the cell of the latest move, a cross if it took a chip."""
+        """Draw a frame and an arrow on the cell of the latest move, and a cross for a removal."""
         moves = [action for action in self.seen.history if action.coords]
         if not moves or not moves[-1].coords:
             return
@@ -354,7 +367,7 @@ class _Drawing:
         )
 
     def clickable(self, move: str, inside: str, box: Box) -> None:
-        """Draw something, and mark it if it can be clicked, or is part of a hint."""
+        """Draw an element, and mark it if it can be clicked or is part of a hint."""
         if move in self.clicks:
             pressed = "true" if move in self.chosen else "false"
             label = self.clicks[move]
@@ -369,12 +382,12 @@ class _Drawing:
             )
         self.parts.append(inside)
 
-    def worth(self, move: str, centre: tuple[float, float], room: float, size: float) -> str:
-        """The value of a cell or of a card to take; it is drawn last, above all marks."""
+    def worth(self, move: str, centre: tuple[float, float], space: float, size: float) -> str:
+        """Draw the value of a cell or of a card to take; it is drawn last, on top of all marks."""
         kind = move.partition(" ")[0]
         best = max(value for name, value in self.values.items() if name.startswith(kind))
         value = self.values[move]
-        return value_mark(value, value == best, centre, room, size, self.how)
+        return value_mark(value, value == best, centre, space, size, self.notation)
 
     def text(self, x: float, y: float, text: str, style: str = "") -> None:
         self.parts.append(f'<text x="{x}" y="{y}" {style}>{escape(text)}</text>')
@@ -388,7 +401,7 @@ def _label(x: float, y: float, text: str, size: float, colour: str) -> str:
 
 
 def corner(cell: Cell) -> tuple[float, float]:
-    """Where a cell of the board begins in the picture; it is `SQUARE` pixels wide and high."""
+    """The corner of a cell in the picture; a cell is `SQUARE` pixels wide and high."""
     return LEFT + cell[1] * SQUARE, TOP + cell[0] * SQUARE
 
 

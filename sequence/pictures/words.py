@@ -1,4 +1,4 @@
-"""Sequence in words: cards and actions as people write and say them, positions for screen readers.
+"""Sequence in words: cards and actions in print and speech, and positions for screen readers.
 
 `sequence.pictures.text` shows positions as text for terminals.
 """
@@ -16,12 +16,12 @@ SUITS = {"d": "♦", "c": "♣", "h": "♥", "s": "♠"}
 SUIT_WORDS = {"d": "diamonds", "c": "clubs", "h": "hearts", "s": "spades"}
 RANKS = {"t": "10", "j": "J", "q": "Q", "k": "K", "a": "A"}
 RANK_WORDS = {"t": "10", "j": "jack", "q": "queen", "k": "king", "a": "ace"}
-SHAPES = ("circle", "square", "triangle")  # the chips, by side
-RECENT = 3  # how many of the latest actions are listed
+SHAPES = ("circle", "square", "triangle")  # the shapes of the chips, by side
+MAX_RECENT = 3  # number of latest actions listed
 
 
-class Seen(Position, Protocol):
-    """What a picture shows: the fields of an `Observation`, where they are described."""
+class ObservationLike(Position, Protocol):
+    """The fields that a picture shows; `Observation` describes them."""
 
     @property
     def rules(self) -> Rules: ...
@@ -36,7 +36,7 @@ class Seen(Position, Protocol):
     @property
     def discards(self) -> tuple[str, ...]: ...
     @property
-    def undealt(self) -> int: ...
+    def deck_size(self) -> int: ...
 
     def plays(self) -> Iterator[tuple[int, Action]]:
         """Every action so far with its player."""
@@ -45,15 +45,15 @@ class Seen(Position, Protocol):
         """The cards that a player is known to hold."""
 
 
-class Observed(Protocol):
-    """A full state, of which a picture shows what the player to move observes."""
+class StateLike(Protocol):
+    """A full state; a picture shows what the player to move observes."""
 
-    def observation(self) -> Seen:
-        """What the player to move sees."""
+    def observation(self) -> ObservationLike:
+        """The observation of the player to move."""
 
 
 def card_name(card: str) -> str:
-    """A card as it is printed.
+    """The printed name of a card.
 
     >>> card_name("th")
     '10♥'
@@ -61,30 +61,30 @@ def card_name(card: str) -> str:
     return RANKS.get(card[0], card[0]) + SUITS[card[1]]
 
 
-def card_words(card: str) -> str:
-    """A card as it is spoken.
+def spoken_card(card: str) -> str:
+    """The spoken name of a card.
 
-    >>> card_words("th"), card_words("js")
+    >>> spoken_card("th"), spoken_card("js")
     ('10 of hearts', 'jack of spades, removes a chip')
     """
     use = ", wild" if card in TWO_EYED else ", removes a chip" if card in ONE_EYED else ""
     return f"{RANK_WORDS.get(card[0], card[0])} of {SUIT_WORDS[card[1]]}{use}"
 
 
-def label_words(card: str) -> str:
-    """A card as it is printed, then as it is spoken: who says what is written means this one.
+def card_label(card: str) -> str:
+    """The printed name of a card followed by the spoken one, so that voice control accepts both.
 
-    >>> label_words("kd"), label_words("js")
+    >>> card_label("kd"), card_label("js")
     ('K♦, king of diamonds', 'J♠ remove, jack of spades')
     """
     use = " wild" if card in TWO_EYED else " remove" if card in ONE_EYED else ""
-    return f"{card_name(card)}{use}, {card_words(card).partition(',')[0]}"
+    return f"{card_name(card)}{use}, {spoken_card(card).partition(',')[0]}"
 
 
-def action_words(action: Action) -> str:
-    """An action with its cards as they are printed.
+def action_text(action: Action) -> str:
+    """An action in words, with the printed names of its cards.
 
-    >>> action_words(Action("place", "th", "js", (2, 4)))
+    >>> action_text(Action("place", "th", "js", (2, 4)))
     'place 10♥ at 2,4, take J♠'
     """
     if not action.play_card:
@@ -94,9 +94,11 @@ def action_words(action: Action) -> str:
     return f"{action.kind} {card_name(action.play_card)}{at}{take}"
 
 
-def in_words(position: Seen | Observed, hands: Mapping[int, Sequence[str]] | None = None) -> str:
+def describe_position(
+    position: ObservationLike | StateLike, hands: Mapping[int, Sequence[str]] | None = None
+) -> str:
     """The alternative text of the picture in `sequence.pictures.view`: everything that it shows."""
-    seen = seen_by_one(position)
+    seen = as_observation(position)
     rules, open_by = seen.rules, open_hands(seen, hands)
     score = ", ".join(
         f"side {side} ({SHAPES[side]}s) {count}" for side, count in enumerate(seen.sequences)
@@ -109,14 +111,14 @@ def in_words(position: Seen | Observed, hands: Mapping[int, Sequence[str]] | Non
         *([f"Last actions: {last}"] if last else ()),
         *(f"Hand of player {player}: {cards_text(cards)}" for player, cards in open_by.items()),
         *(
-            _closed_hand(player, *held_cards(seen, open_by, player))
+            _hidden_hand_text(player, *held_cards(seen, open_by, player))
             for player in range(rules.players)
             if player not in open_by
         ),
     ]
     if rules.row:
         sentences.append(f"Draft row: {cards_text(seen.draft_row)}")
-    sentences.append(f"Undealt: {seen.undealt}, discards: {len(seen.discards)}")
+    sentences.append(f"Undealt: {seen.deck_size}, discards: {len(seen.discards)}")
     for side, mask in enumerate(seen.chip_masks):
         locked = mask & seen.locked_mask
         sentences.append(
@@ -127,29 +129,29 @@ def in_words(position: Seen | Observed, hands: Mapping[int, Sequence[str]] | Non
 
 
 def turn_sentence(position: Position) -> str:
-    """Whose turn it is, or how the game has ended, with a capital letter."""
+    """A sentence that states whose turn it is or how the game has ended."""
     turn = turn_text(position)
     return turn[0].upper() + turn[1:]
 
 
-def seen_by_one(position: Seen | Observed) -> Seen:
+def as_observation(position: ObservationLike | StateLike) -> ObservationLike:
     """An observation unchanged; for a state, the observation of the player to move."""
     return position.observation() if hasattr(position, "observation") else position
 
 
 def open_hands(
-    seen: Seen, hands: Mapping[int, Sequence[str]] | None
+    seen: ObservationLike, hands: Mapping[int, Sequence[str]] | None
 ) -> Mapping[int, Sequence[str]]:
-    """The hands that are shown open, by player: by default that of the observing player."""
+    """The face-up hands by player, by default only the observer's."""
     return {seen.player: seen.hand} if hands is None else hands
 
 
 def held_cards(
-    seen: Seen, hands: Mapping[int, Sequence[str]], player: int
+    seen: ObservationLike, hands: Mapping[int, Sequence[str]], player: int
 ) -> tuple[Sequence[str], int]:
-    """The cards of a player that lie face up, and how many lie face down.
+    """The face-up cards of a player, and the number of face-down cards.
 
-    In a hand that is not among the open `hands`, the cards seen being drafted lie face up.
+    In a hand that is not in `hands`, only cards that were openly drafted are face up.
     """
     if player in hands:
         return hands[player], 0
@@ -157,12 +159,12 @@ def held_cards(
     return known, seen.rules.hand - len(known)
 
 
-def recent_plays(seen: Seen) -> list[tuple[int, Action]]:
-    """The latest actions, each with its player, the last one at the end."""
-    return list(seen.plays())[-RECENT:]
+def recent_plays(seen: ObservationLike) -> list[tuple[int, Action]]:
+    """The latest actions in order, each with its player."""
+    return list(seen.plays())[-MAX_RECENT:]
 
 
-def _closed_hand(player: int, known: Sequence[str], hidden: int) -> str:
+def _hidden_hand_text(player: int, known: Sequence[str], hidden: int) -> str:
     cards = [cards_text(known)] if known else []
     if hidden:
         cards.append(f"{hidden} hidden {'card' if hidden == 1 else 'cards'}")

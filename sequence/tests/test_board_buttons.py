@@ -1,4 +1,4 @@
-"""Buttons of the board for Sequence: redo, hints, values, giving up, seats; what stays hidden."""
+"""Tests of the buttons of Sequence's board: redo, hints, values, resigning, seats, hidden cards."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from tictactoe.tests.support.boards import buttons, click, lit, status
 
 @pytest.mark.parametrize("seed", range(4))
 def test_nothing_that_is_shown_depends_on_hidden_cards(seed):
-    """Deal the hidden cards again, and board, words, values and hint are the same."""
+    """If the hidden cards are dealt again, the board, text, values and hint are unchanged."""
     chance = random.Random(seed)
     game = play(against=Random(), seed=seed, values=Greedy().values)
     for _ in range(chance.randrange(3, 9)):
@@ -24,13 +24,13 @@ def test_nothing_that_is_shown_depends_on_hidden_cards(seed):
     for state in (game.state, sample(game.state.observation(0), chance)):
         other = put(play(against=Random(), seed=seed, values=Greedy().values), state)
         click(other, "values", "hint")
-        pages.append((json.dumps(other.board.shown), other._repr_mimebundle_()[0]["text/html"]))
+        pages.append((json.dumps(other.board.content), other._repr_mimebundle_()[0]["text/html"]))
     assert pages[0] == pages[1]
     assert game.state.hand(1) != state.hand(1)
 
 
 def test_undo_and_redo():
-    """The same cards come back with the same answers of the agents."""
+    """Redo restores the same cards and the same answers of the agents."""
     game = play(against=Greedy(), seed=1)
     play_by_clicks(game, game.state.legal_actions()[0])
     play_by_clicks(game, game.state.legal_actions()[0])
@@ -42,7 +42,7 @@ def test_undo_and_redo():
 
 
 def test_a_hint_is_of_the_own_cards():
-    """It is what the agent would play with this hand, and is not played."""
+    """A hint is the agent's choice for the person's hand, and is not played."""
     game = play(against=Random(1), seed=1)
     click(game, "hint")
     assert status(game).startswith("Hint: Greedy would place ")
@@ -52,40 +52,40 @@ def test_a_hint_is_of_the_own_cards():
 
 
 def test_values_are_written_on_cells_and_on_the_row():
-    """Each lit cell has the best value of an action that plays there; a choice narrows them."""
+    """Each highlighted cell shows the best value of its actions; a selection restricts them."""
     game = play(seed=1, values=Greedy().values)
     click(game, "values")
-    worth = game._choice.worth(Greedy().values(game.state.observation()))
+    worth = game._selection.part_values(Greedy().values(game.state.observation()))
     assert {part for part in worth if part.startswith("cell")} == {
         move for move in lit(game) if move.startswith("cell")
     }
-    assert game.board.shown["svg"].count('class="value"') == len(worth)
+    assert game.board.content["svg"].count('class="value"') == len(worth)
     best = max(Greedy().values(game.state.observation()).values())
     assert max(worth.values()) == best
     click(game, "card 4d")
-    assert game.board.shown["svg"].count('class="value"') < len(worth)
+    assert game.board.content["svg"].count('class="value"') < len(worth)
     assert "values" not in buttons(play(seed=1))
 
 
 def test_resigning_and_going_on():
-    """After it nothing is on offer, hands stay closed, and only a new game can be started."""
+    """After resigning, nothing is clickable, hands stay hidden, and only a new game can be started."""
     game = play(seed=1)
     click(game, "resign")
     assert (status(game), lit(game)) == ("You have resigned.", set())
-    assert "Hand of player 1" not in game.board.shown["alt"]
-    off = game.board.shown["off"]
-    assert off == [name for name, _ in game.board.shown["buttons"] if name != "new"]
+    assert "Hand of player 1" not in game.board.content["alt"]
+    off = game.board.content["off"]
+    assert off == [name for name, _ in game.board.content["buttons"] if name != "new"]
     assert {"undo", "redo", "hint", "resign"} <= {*off}
-    before = game.board.shown
+    before = game.board.content
     click(game, *off)
-    assert game.board.shown == before
+    assert game.board.content == before
     click(game, "new")
-    assert lit(game) and "off" not in game.board.shown
+    assert lit(game) and "off" not in game.board.content
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_hint_is_marked_on_the_board(seed):
-    """The card, the cell and the card of the row have a star and the word, until it is played."""
+    """The card, the cell and the card of the row have a star and "hint" until the hint is played."""
     game = play(against=Random(1), seed=seed)
     click(game, "hint")
     action = Greedy().choose(game.state.observation())
@@ -94,15 +94,15 @@ def test_a_hint_is_marked_on_the_board(seed):
         f"take {action.draft_card}",
         "cell {},{}".format(*action.coords),
     }
-    svg = game.board.shown["svg"]
+    svg = game.board.content["svg"]
     marked = re.findall(r'data-move="([^"]+)" data-label="[^"]*, hint"', svg)
     assert {*marked} == parts and svg.count('class="hint"') == len(marked)
     play_by_clicks(game, action)
-    assert 'class="hint"' not in game.board.shown["svg"]
+    assert 'class="hint"' not in game.board.content["svg"]
 
 
 def test_another_seat_has_another_deal():
-    """Who changes seats never sees a hand that was hidden before: it is a new game."""
+    """Changing seats starts a new game, so hidden hands are never revealed."""
     game = play(against=Greedy(), seed=1)
     click(game, "seat")
     assert (game.seat, game.seed, list(game.agents)) == (1, 2, [0])
@@ -111,20 +111,20 @@ def test_another_seat_has_another_deal():
 
 
 def test_labels_begin_with_what_is_written():
-    """Who says "K♦" to the computer means that card."""
-    labels = play(seed=1)._offers()
+    """Labels begin with the printed text such as "K♦", as voice control requires."""
+    labels = play(seed=1)._legal_clicks()
     assert labels["card kd"] == "K♦, king of diamonds, in your hand"
     assert labels["cell 2,4"].startswith("4♦, 4 of diamonds: place")
     assert all(label[0] in "23456789KQJA1" for label in labels.values())
 
 
 def test_a_game_is_watched():
-    """Two agents play at a pace, and the replay of any game can go on by itself."""
+    """Two agents can be watched, and the replay of any game can be played back automatically."""
     shown = watch([Greedy(), Random(1)], seed=2)
-    while "auto" in shown.board.shown:
-        click(shown, shown.board.shown["auto"][0])
+    while "auto" in shown.board.content:
+        click(shown, shown.board.content["auto"][0])
     assert shown.step == shown.last
     again = replay(shown.states)
-    assert "auto" not in again.board.shown
+    assert "auto" not in again.board.content
     click(again, "play")
-    assert again.board.shown["auto"] == ("tick 0", 1000)
+    assert again.board.content["auto"] == ("tick 0", 1000)

@@ -1,4 +1,4 @@
-"""Games, ratings and boards in many threads at once come out as they do alone."""
+"""Tests with threads: concurrent games, ratings and boards have the same results as when run alone."""
 
 import random
 import threading
@@ -20,7 +20,7 @@ def game(seed):
 
 
 def searched(seed):
-    """The first actions of a search that samples and remembers."""
+    """The first actions of a search that samples and caches."""
     state, agent = State.deal(seed=seed), ISMCTS(iterations=20, seed=seed)
     for _ in range(3):
         state = state.after(agent.choose(state.observation()))
@@ -28,11 +28,11 @@ def searched(seed):
 
 
 def clicks(seed):
-    """A board on which what is offered is clicked."""
+    """A board on which available elements are clicked."""
     board, chance = play_board(against=Greedy(), seed=seed), random.Random(seed)
     for _ in range(10):
-        board.click(chance.choice(sorted(board._offers()) or ["new"]))
-    return board.states, board.board.shown
+        board.click(chance.choice(sorted(board._legal_clicks()) or ["new"]))
+    return board.states, board.board.content
 
 
 WORK = [game, searched, clicks]
@@ -40,7 +40,7 @@ WORK = [game, searched, clicks]
 
 @pytest.mark.parametrize("seed", range(2))
 def test_all_at_once(seed):
-    """Whatever runs beside it, each of them has the result that it has alone."""
+    """Each computation has the same result as when run alone, whatever runs concurrently."""
     work = [(call, number) for call in WORK for number in (seed, seed + 1)]
     random.Random(seed).shuffle(work)
     alone = [call(number) for call, number in work]
@@ -48,7 +48,7 @@ def test_all_at_once(seed):
 
 
 class Interleaved(LegalActions):
-    """Another thread looks up another action whenever what was found last has been read."""
+    """Legal actions of which another thread looks up one whenever the latest look-up has been read."""
 
     theirs = None
 
@@ -63,7 +63,7 @@ class Interleaved(LegalActions):
 
 
 def test_the_legal_actions_of_one_state():
-    """Who looks up an action finds that one, whatever another thread looks up meanwhile."""
+    """A look-up finds the right action, whatever another thread looks up meanwhile."""
     state = State.deal(seed=1)
     legal = Interleaved(
         state.hand_piles[0], state.row_pile, state.empty_mask, 0, trades=True, forgo=True
@@ -75,7 +75,7 @@ def test_the_legal_actions_of_one_state():
 
 
 def test_ratings_and_numpys_global_numbers():
-    """Who draws from them in another thread changes no rating, and misses no number."""
+    """Using the generator in another thread neither changes ratings nor loses numbers."""
     import numpy as np
 
     matches = {("a", "b"): Match(15, 1, 5), ("b", "c"): Match(9, 2, 8)}
@@ -102,7 +102,7 @@ def test_ratings_and_numpys_global_numbers():
 
 
 def test_an_agents_file_is_loaded_once(tmp_path):
-    """Threads that make agents of one file at the same moment make them of the same class."""
+    """Threads that simultaneously create agents from one file use the same class."""
     for number in range(5):
         path = tmp_path / f"an_agent_{number}.py"
         path.write_text(

@@ -1,4 +1,4 @@
-"""Sequence to click on: what is on offer, what clicks do, agents that fail, replays to step."""
+"""Tests of Sequence's boards: clickable elements, clicks, failing agents, and replays."""
 
 import random
 import re
@@ -14,7 +14,7 @@ from sequence.board.actions import FORGO, PLACE, REMOVE
 from sequence.board.cards import is_jack
 from sequence.engine.replay import read, write
 from sequence.pictures.view import picture
-from sequence.pictures.words import in_words
+from sequence.pictures.words import describe_position
 from sequence.tests.support.clicks import play_by_clicks, put
 from sequence.tests.support.positions import board_of, state_from
 from sequence.widget import Play, play, replay
@@ -25,13 +25,13 @@ REPLAYS = Path(__file__).parent / "engine" / "replays"
 FULL = "*xoxoxoxo*\n" + "xoxoxoxoxo\n" * 8 + "*oxoxoxox*"
 
 
-# The buttons that are there whenever it is the person's turn, and while an agent thinks.
+# The buttons that are always present, on the person's turn and while an agent thinks.
 TURN = ["undo", "redo", "hint", "resign", "seat", "new"]
 WAIT = ["undo", "redo", "resign", "seat", "new"]
 
 
 class Broken:
-    """Raises the first time it is asked, and then plays at random."""
+    """Raises an error on the first call, and then plays at random."""
 
     def __init__(self):
         self.asked = 0
@@ -45,28 +45,28 @@ class Broken:
 
 
 class Interrupted:
-    """Is interrupted the first time it is asked, and then plays at random."""
+    """Raises an interrupt on the first call, and then plays at random."""
 
     def __init__(self, by=KeyboardInterrupt):
         self.errors = [by]
 
     def choose(self, observation):
-        """What the kernel's Interrupt button raises, then a random action."""
+        """The exception of the kernel's Interrupt button, then a random action."""
         if self.errors:
             raise self.errors.pop()
         return Random(1).choose(observation)
 
 
 class Wrong:
-    """Passes where it may not."""
+    """Passes when it is not allowed to."""
 
     def choose(self, observation):
-        """Always the pass."""
+        """Always a pass."""
         return PASS
 
 
 class WrongInSearch:
-    """Passes where it may not, on a state that it makes up."""
+    """Makes an illegal pass in a state that it makes up."""
 
     def choose(self, observation):
         """An error."""
@@ -74,15 +74,15 @@ class WrongInSearch:
 
 
 def pressed(game):
-    """What is chosen in the picture that is shown."""
-    root = ET.fromstring(game.board.shown["svg"])
+    """The selected elements of the displayed picture."""
+    root = ET.fromstring(game.board.content["svg"])
     return {
         element.get("data-move") for element in root.iter() if element.get("data-pressed") == "true"
     }
 
 
 def cells(actions):
-    """The cells of these actions, as they are named in the picture."""
+    """The cells of these actions, by their names in the picture."""
     return {f"cell {action.coords[0]},{action.coords[1]}" for action in actions if action.coords}
 
 
@@ -92,7 +92,7 @@ def lit_cells(game):
 
 
 def test_card_cell_and_draft_card_play_an_action():
-    """The three parts of an action are clicked one after the other, and the agent answers."""
+    """The three parts of an action are clicked in turn, and the agent answers."""
     game = play(against=Greedy(), seed=1)
     click(game, "card 4d", "cell 2,4")
     assert len(game.states) == 1
@@ -100,7 +100,7 @@ def test_card_cell_and_draft_card_play_an_action():
     assert str(game.states[1].history[-1]) == "place 4d at 2,4 take jh"
     assert len(game.states) == 3
     assert game.state.to_move == 0
-    assert "Player 1: place" in game.board.shown["status"]
+    assert "Player 1: place" in game.board.content["status"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_card_cell_and_draft_card_play_an_action():
     ],
 )
 def test_any_order_will_do(order):
-    """The parts come in any order, a cell brings its card along, and a choice can be changed."""
+    """The order of the parts is free, a cell selects its card, and choices can be changed."""
     game = play(seed=1)
     click(game, *order)
     assert len(game.states) == 3
@@ -127,7 +127,7 @@ def test_any_order_will_do(order):
 
 @pytest.mark.parametrize("rules", [DRAFT, OFFICIAL])
 def test_lit_cells_are_the_legal_ones(rules):
-    """All through a game: first the cells of the hand's cards, then those of the chosen card."""
+    """In all states, the cells of the hand's cards are lit, or those of the selected card."""
     chance = random.Random(5)
     game = play(against=Random(), seed=5, rules=rules)
     while not game.state.is_over:
@@ -155,7 +155,7 @@ def test_lit_cells_are_the_legal_ones(rules):
     ],
 )
 def test_any_clicks_come_to_an_end(rules, seat):
-    """Whoever clicks what is offered, without any plan, plays a legal game to its end."""
+    """Arbitrary clicks on available elements play a legal game to its end."""
     chance = random.Random(7)
     game = play(against=Random(), seat=seat, seed=7, rules=rules)
     for _ in range(5000):
@@ -164,12 +164,12 @@ def test_any_clicks_come_to_an_end(rules, seat):
             break
         click(game, chance.choice(offered))
     assert game.state.is_over
-    assert any(word in game.board.shown["status"] for word in ("won", "lost", "tie"))
+    assert any(word in game.board.content["status"] for word in ("won", "lost", "tie"))
     assert list(read(game.replay)) == game.states
 
 
 def test_the_same_seed_and_clicks_play_the_same_game():
-    """The deal and the agents come from the seed; a new game has the next seed."""
+    """The deal and the agents' choices depend on the seed; a new game has the next seed."""
     first, second = (play(against=Random(), seed=3) for _ in range(2))
     for game in (first, second):
         play_by_clicks(game, game.state.legal_actions()[0])
@@ -179,24 +179,24 @@ def test_the_same_seed_and_clicks_play_the_same_game():
 
 
 def test_a_person_sees_only_their_own_cards():
-    """The picture and its words are those of the person's observation, also in the other seat."""
+    """The picture and its description show the person's observation, even in the other seat."""
     game = play(against=Greedy(), seat=1, seed=2)
     seen = game.state.observation(1)
-    assert game.board.shown["alt"] == in_words(seen)
-    assert f"Hand of player 1: {' '.join(seen.hand)}" in game.board.shown["alt"]
-    assert "Hand of player 0" not in game.board.shown["alt"]
+    assert game.board.content["alt"] == describe_position(seen)
+    assert f"Hand of player 1: {' '.join(seen.hand)}" in game.board.content["alt"]
+    assert "Hand of player 0" not in game.board.content["alt"]
 
 
 def test_the_other_hand_stays_hidden_while_an_agent_thinks():
-    """The picture that is shown when an agent is asked is the person's too, and offers nothing."""
+    """While an agent thinks, the picture is still the person's, and nothing is clickable."""
     shown = []
 
     class Looking(Greedy):
         """Looks at the board before it chooses."""
 
         def choose(self, observation):
-            """What Greedy plays."""
-            shown.append(game.board.shown)
+            """Greedy's action."""
+            shown.append(game.board.content)
             return super().choose(observation)
 
     game = play(against=Looking(), seed=1)
@@ -205,8 +205,8 @@ def test_the_other_hand_stays_hidden_while_an_agent_thinks():
     assert shown == [
         {
             "svg": picture(seen),
-            "narrow": picture(seen, narrow=True),
-            "alt": in_words(seen),
+            "compact": picture(seen, compact=True),
+            "alt": describe_position(seen),
             "buttons": [
                 ["undo", "Undo"],
                 ["redo", "Redo"],
@@ -222,11 +222,11 @@ def test_the_other_hand_stays_hidden_while_an_agent_thinks():
 
 
 def test_another_card_drops_the_cell():
-    """A cell that the newly chosen card cannot be played on is no longer chosen."""
+    """A cell on which the newly selected card cannot be played is deselected."""
     game = play(seed=1)
     click(game, "cell 7,7", "card 4d")
     assert pressed(game) == {"card 4d"}
-    assert "click a lit cell" in game.board.shown["status"]
+    assert "click a highlighted cell" in game.board.content["status"]
     click(game, "cell 2,4")
     assert pressed(game) == {"card 4d", "cell 2,4"}
     click(game, "card 4d")
@@ -235,7 +235,7 @@ def test_another_card_drops_the_cell():
 
 
 def test_undo():
-    """Undo goes back to the person's decision before, and says so when there is none."""
+    """Undo goes back to the person's previous decision, and reports if there is none."""
     game = play(seed=1)
     start = game.state
     play_by_clicks(game, start.legal_actions()[0])
@@ -243,14 +243,14 @@ def test_undo():
     assert game.states == [start]
     click(game, "undo")
     assert game.states == [start]
-    assert game.board.shown["status"] == "There is nothing to undo."
+    assert game.board.content["status"] == "There is nothing to undo."
 
 
 def test_clicks_on_an_older_picture_are_left_alone():
-    """What is not on offer changes nothing: a cell of another card, an old draft card, nonsense."""
+    """Clicks on unavailable elements or nonsense change nothing."""
     game = play(seed=1)
     click(game, "card 4d")
-    before = game.board.shown
+    before = game.board.content
     click(
         game,
         "cell 0,0",
@@ -264,14 +264,14 @@ def test_clicks_on_an_older_picture_are_left_alone():
         "nonsense",
         "",
     )
-    assert game.board.shown == before
+    assert game.board.content == before
 
 
 def test_an_agent_that_raises_is_shown_and_asked_again():
-    """An agent's error is in the status line, and the game goes on from there."""
+    """An agent's error is shown in the status line, and the game continues from there."""
     game = play(against=Broken(), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
-    status = game.board.shown["status"]
+    status = game.board.content["status"]
     assert status.startswith("Broken, player 1, raised RuntimeError: out of ideas (line ")
     assert lit(game) == set()
     assert buttons(game) == ["again", *WAIT]
@@ -282,21 +282,21 @@ def test_an_agent_that_raises_is_shown_and_asked_again():
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
 def test_an_interrupted_agent_can_be_asked_again(error):
-    """Who interrupts the kernel, or an agent that exits, leaves the board with a way to go on."""
+    """After an interrupt of the kernel, or an exit by the agent, the game can continue."""
     game = play(against=Interrupted(error), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
-    assert "Interrupted, player 1, " in game.board.shown["status"]
-    assert "thinking" not in game.board.shown["status"]
+    assert "Interrupted, player 1, " in game.board.content["status"]
+    assert "thinking" not in game.board.content["status"]
     click(game, "again")
     assert game.state.to_move == 0
     assert len(game.states) == 3
 
 
 def test_an_illegal_action_of_an_agent_is_shown():
-    """An agent that plays what the rules forbid is named, and the move can be taken back."""
+    """An agent that plays an illegal action is named, and the move can be undone."""
     game = play(against=Wrong(), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
-    status = game.board.shown["status"]
+    status = game.board.content["status"]
     assert status.startswith("Wrong, player 1, played Action(kind='pass'")
     assert status.endswith("which is not legal.")
     click(game, "undo")
@@ -306,25 +306,25 @@ def test_an_illegal_action_of_an_agent_is_shown():
 
 @pytest.mark.parametrize("agent", [Wrong, WrongInSearch])
 def test_a_wrong_agent_does_not_give_its_hand_away(agent):
-    """Neither the status line nor the text of the board names a card that is hidden."""
+    """Neither the status line nor the board's text names a hidden card."""
     game = play(against=agent(), seed=1)
     click(game, "card 4d", "cell 2,4", "take 6d")
     seen = game.state.observation(0)
     hidden = set(game.state.hand(1)) - {*seen.hand, *seen.draft_row}
     assert hidden
-    told = re.findall(r"\w+", game.board.shown["status"] + repr(game))
+    told = re.findall(r"\w+", game.board.content["status"] + repr(game))
     assert not hidden & set(told)
 
 
 def test_dead_cards_in_the_draft():
-    """With a dead card there are only its trade and forgoing; both leave the turn."""
+    """With a dead card, only trading it and forgoing are legal; neither ends the turn."""
     board = board_of(".........*\n" + "..........\n" * 7 + "......x...\n*........*")
     board[0, 1] = "1"
     state = state_from(board, [["2s", "4d"], ["5d"]], ["3s", "6s"])
     game = put(play(seed=1), state)
     assert lit(game) == {"card 2s", "take 3s", "take 6s"}
     assert buttons(game) == ["trade 2s", "forgo", *TURN]
-    assert "dead card" in game.board.shown["status"]
+    assert "dead card" in game.board.content["status"]
     click(game, "take 3s")
     assert len(game.states) == 2
     assert str(game.state.history[-1]) == "trade 2s take 3s"
@@ -335,14 +335,14 @@ def test_dead_cards_in_the_draft():
 
 
 def test_a_dead_card_drawn_blind_is_traded_by_its_button():
-    """Without a draft row a click on a dead card does not trade it: the button does."""
+    """Without a draft row, a dead card is traded by the button, not by a click on it."""
     board = board_of("*.........\n" + "..........\n" * 7 + "......x...\n*........*")
     board[0, 1] = "1"
     state = state_from(board, [["2s", "4d"], ["5d"]], rules=OFFICIAL)
     game = put(play(seed=1, rules=OFFICIAL), state)
     click(game, "card 2s")
     assert len(game.states) == 1
-    assert "Trade button" in game.board.shown["status"]
+    assert "Trade button" in game.board.content["status"]
     assert lit_cells(game) == set()
     click(game, "trade 2s")
     assert str(game.state.history[-1]) == "trade 2s"
@@ -350,7 +350,7 @@ def test_a_dead_card_drawn_blind_is_traded_by_its_button():
 
 
 def test_jacks():
-    """A two-eyed jack lights the empty cells, a one-eyed jack the others' free chips."""
+    """A two-eyed jack highlights the empty cells, a one-eyed jack the others' free chips."""
     board = board_of("*OOOOO....\n" + "..........\n" * 3 + "...xo.....\n" + "..........\n" * 5)
     state = state_from(board, [["jc", "jh"], ["5d"]], ["3s", "6s"], sequences=(0, 1))
     game = put(play(seed=1), state)
@@ -365,7 +365,7 @@ def test_jacks():
 
 
 def test_passing():
-    """Who can do nothing has one button more, and it passes."""
+    """A player without another action has an additional button to pass."""
     state = state_from(board_of(FULL), [["2s"], ["3s"]], ["4s"], traded=True)
     game = put(play(against=Random(), seed=1), state)
     assert lit(game) == set()
@@ -375,13 +375,13 @@ def test_passing():
 
 
 def test_wrong_settings_are_refused():
-    """A seat that the rules do not have, no agents and another number of them are errors."""
+    """A seat that the rules do not have and a wrong number of agents are errors."""
     with pytest.raises(ValueError, match="no seat 2"):
         play(seat=2)
-    with pytest.raises(ValueError, match="need 3 agents beside you, not 1"):
+    with pytest.raises(ValueError, match="need 3 agents in addition to you, not 1"):
         Play([Greedy()], rules=DRAFT.for_players(4))
     for wrong in (Greedy, Random, 3, "Greedy", [Greedy]):
-        with pytest.raises(ValueError, match=r"is not an agent: give an agent, like Greedy\(\)"):
+        with pytest.raises(ValueError, match=r"is not an agent: pass an agent, such as Greedy\(\)"):
             play(wrong)
     game = Play([Greedy(), Random(), Greedy()], seat=1, rules=DRAFT.for_players(4))
     assert {seat: type(agent) for seat, agent in game.agents.items()} == {
@@ -392,7 +392,7 @@ def test_wrong_settings_are_refused():
 
 
 def test_what_is_left_without_widgets():
-    """Exported, a board is its picture with the words; printed, the position."""
+    """An exported board is its picture with its description; a printed one is the position."""
     game = play(seed=1)
     for shown in (game, replay(game.states)):
         data, _ = shown._repr_mimebundle_(include=None, exclude=None)
@@ -404,31 +404,31 @@ def test_what_is_left_without_widgets():
 
 
 def test_stepping_through_a_replay():
-    """Buttons and the slider show every state, with all hands open and the action in words."""
+    """Buttons and the slider show every state with open hands and the action in words."""
     text = (REPLAYS / "draft.txt").read_text(encoding="utf-8")
     states = read(text)
     last = len(states) - 1
     viewer = replay(text)
-    assert (viewer.step, viewer.board.shown["step"], viewer.board.shown["last"]) == (0, 0, last)
+    assert (viewer.step, viewer.board.content["step"], viewer.board.content["last"]) == (0, 0, last)
     click(viewer, "back")
     assert viewer.step == 0
     click(viewer, "next", "next")
     assert viewer.step == 2
-    assert viewer.board.shown["status"].startswith(f"2 of {last}: player 1: ")
+    assert viewer.board.content["status"].startswith(f"2 of {last}: player 1: ")
     hands = {player: states[2].hand(player) for player in range(2)}
-    assert viewer.board.shown["alt"] == in_words(states[2], hands)
+    assert viewer.board.content["alt"] == describe_position(states[2], hands)
     click(viewer, "step 7", "back")
     assert viewer.step == 6
     click(viewer, "last", "next")
     assert viewer.step == last
-    assert "Side 0 has won." in viewer.board.shown["status"]
+    assert "Side 0 has won." in viewer.board.content["status"]
     click(viewer, "first")
     assert viewer.step == 0
     assert buttons(viewer) == ["first", "back", "next", "last", "play", "slower", "faster"]
 
 
 def test_what_can_be_stepped_through(tmp_path):
-    """A game, its states, its text and its file show the same; nonsense and nothing are errors."""
+    """A game, its states, its text and its file give the same replay; anything else is an error."""
     game = play_game([Random(), Random()], seed=1)
     assert replay(game).states == replay(list(game.states)).states == game.states
     path = tmp_path / "game.txt"
@@ -442,12 +442,12 @@ def test_what_can_be_stepped_through(tmp_path):
 
 @pytest.mark.parametrize("step", [-1, 1, 1.5, "0"])
 def test_steps_that_are_not_there(step):
-    """A step before the first and after the last one is refused, and the board stays as it is."""
+    """Steps before the first and after the last one are rejected, and the board is unchanged."""
     viewer = replay([State.deal(seed=1)])
-    before = viewer.board.shown
+    before = viewer.board.content
     with pytest.raises(IndexError, match="the steps are 0 to 0"):
         viewer.go_to(step)
-    assert (viewer.step, viewer.board.shown) == (0, before)
+    assert (viewer.step, viewer.board.content) == (0, before)
 
 
 LATE = [PASS, "nonsense", ValueError("late"), None]
@@ -456,7 +456,7 @@ LATE = [PASS, "nonsense", ValueError("late"), None]
 @pytest.mark.parametrize("late", LATE)
 @pytest.mark.parametrize("change", ["new", "undo"])
 def test_a_late_answer_is_not_played_in_another_game(change, late):
-    """A new game or an undo does not wait for the agent, and its late answer is dropped."""
+    """A new game or an undo does not wait for the agent, whose late answer is dropped."""
     agent = Held()
     game = play(against=agent, seed=1)
     with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
@@ -464,7 +464,7 @@ def test_a_late_answer_is_not_played_in_another_game(change, late):
         click(game, change)
         assert len(game.states) == 1
         assert game.seed == (2 if change == "new" else 1)
-        assert "Your turn" in game.board.shown["status"]
+        assert "Your turn" in game.board.content["status"]
         action = game.state.legal_actions()[-1]
         play_by_clicks(game, action)
         agent.answers.put(old.legal_actions()[0] if late is None else late)
@@ -472,38 +472,40 @@ def test_a_late_answer_is_not_played_in_another_game(change, late):
         assert seen.history == (action,)
         agent.answers.put(seen.legal_actions()[0])
     assert game.state.history == (action, seen.legal_actions()[0])
-    assert "Your turn" in game.board.shown["status"]
+    assert "Your turn" in game.board.content["status"]
 
 
 def test_clicks_while_an_agent_thinks_are_refused():
-    """They change the line below the board, and the answer still counts."""
+    """Clicks change the line below the board, and the answer still counts."""
     agent = Held()
     game = play(against=agent, seed=1)
     with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
         seen = agent.question()
         click(game, "card 4d", "cell 2,4")
-        assert game.board.shown["status"] == ("It is not your turn: Held, player 1, is thinking …")
+        assert game.board.content["status"] == (
+            "It is not your turn: Held, player 1, is thinking …"
+        )
         agent.answers.put(seen.legal_actions()[0])
     assert len(game.states) == 3
 
 
 @pytest.mark.parametrize("late", [Random(7), Greedy()])
 def test_a_new_game_is_the_one_of_its_seed(late):
-    """However the agent was interrupted by it, it plays the new game as if there were no other."""
+    """Even if the new game interrupted the agent, it plays as in any game with this seed."""
 
     class Interrupting:
-        """Lets a click in the first time it is asked."""
+        """Handles a click during its first call."""
 
         def __init__(self):
             self.clicks = ["new"]
 
         def reset(self, seed):
-            """As the agent in it."""
+            """Reset the inner agent."""
             if hasattr(late, "reset"):
                 late.reset(seed)
 
         def choose(self, observation):
-            """What the agent in it plays."""
+            """The inner agent's action."""
             if self.clicks:
                 click(game, self.clicks.pop())
             return late.choose(observation)
@@ -526,7 +528,7 @@ def test_a_new_game_is_the_one_of_its_seed(late):
 
 
 def test_another_agent_can_be_chosen_while_one_thinks():
-    """It is asked in its place, and the late answer is dropped."""
+    """The new agent is queried instead, and the old agent's late answer is dropped."""
     old = Held()
     game = play(against=old, seed=1)
     with beside(lambda: click(game, "card 4d", "cell 2,4", "take 6d")):
@@ -539,7 +541,7 @@ def test_another_agent_can_be_chosen_while_one_thinks():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_clicks_from_many_threads_play_a_right_game(seed):
-    """Whoever clicks what is offered, it is a legal game and the person's turn in the end."""
+    """With arbitrary concurrent clicks, the game is legal, and in the end it is the person's turn."""
     game = play(against=Random(), seed=seed)
 
     def clicking(number):
@@ -549,27 +551,27 @@ def test_clicks_from_many_threads_play_a_right_game(seed):
             click(game, chance.choice([*offered, "new"] if chance.random() < 0.1 else offered))
 
     at_once([lambda number=number: clicking(number) for number in range(3)])
-    assert "raised" not in game.board.shown["status"]
-    assert "not legal" not in game.board.shown["status"]
+    assert "raised" not in game.board.content["status"]
+    assert "not legal" not in game.board.content["status"]
     assert game._is_over or game.state.to_move == game.seat
     assert list(read(game.replay)) == game.states
 
 
 def test_before_the_next_picture_no_action_is_on_offer(monkeypatch):
-    """An action was made and the board is yet to be painted: it is not the person's turn."""
+    """After an action, and before the board is painted, it is not the person's turn."""
     game = play(against=Random(), seed=1)
-    monkeypatch.setattr(game._asking, "go_on", lambda: None)
+    monkeypatch.setattr(game._requests, "run", lambda: None)
     while len(game.states) == 1:
         click(game, *sorted({*lit(game), *buttons(game)} - {*TURN}))
-    assert game._offers() == {}
-    assert list(game._offered_buttons()) == WAIT
+    assert game._legal_clicks() == {}
+    assert list(game._buttons()) == WAIT
 
 
 def test_a_replay_is_stepped_from_many_threads():
-    """The picture that is left is that of the step that is left, and no step is lost."""
+    """The final picture is that of the final step, and no step is lost."""
     states = play_game([Random(), Random()], seed=1).states
     viewer = replay(states)
     at_once([lambda: click(viewer, *["next"] * 5)] * 4)
     assert viewer.step == 20
-    assert viewer.board.shown["status"].startswith("20 of")
-    assert viewer.board.shown["step"] == 20
+    assert viewer.board.content["status"].startswith("20 of")
+    assert viewer.board.content["step"] == 20

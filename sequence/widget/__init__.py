@@ -1,12 +1,12 @@
-"""Play Sequence against agents by clicking in JupyterLab, watch games, and step through them.
+"""Boards in JupyterLab for playing Sequence, watching games and stepping through them.
 
     from sequence.widget import play, replay, watch
     play(against=Greedy())
 
-What else there is to explore has a module of its own: `scores` on all cells with their weights as
-knobs, `replies` to an action, a `hidden_hand` that comes to light, `rays` that are read.
+Other interactive pictures are in separate modules: `scores` (of all cells, with options for the
+weights), `replies` (to an action), `hidden_hand` (of the opponent) and `rays` (of the board).
 
-May import everything else in `sequence` but the league; nothing there imports this package.
+May import everything else in `sequence` except the league; nothing there imports this package.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ from sequence.engine.play import Agent, Game
 from sequence.engine.play import play as play_game
 from sequence.engine.state import State
 from sequence.widget.game import Play
-from sequence.widget.steps import Replay
+from sequence.widget.replay_steps import Replay
 
 __all__ = ["Play", "Replay", "play", "replay", "watch"]
 
@@ -34,20 +34,21 @@ def play(
 ) -> Play:
     """Show a board to play on against agents; end a notebook cell with it.
 
-    `against` is one agent for all the other seats, or one for each of them in the order of the
-    seats; by default `Greedy`. You sit in `seat`. `seed` deals the cards and seeds the agents as
-    `sequence.play` does. `hint` is the agent that is asked for hints, by default `Greedy`.
-    `values` says what the legal actions of an observation are worth, as `Greedy().values` does:
-    they can be written on the cells and cards.
+    `against` is one agent for all other seats, or one for each of them in the order of the seats;
+    by default `Greedy`. You play in `seat`. `seed` determines the deal and the agents' seeds, as in
+    `sequence.play`. `hint` is the agent that gives hints, by default `Greedy`. `values` is a
+    function such as `Greedy().values`, which returns the value of each legal action in an
+    observation; the values can be shown on the cells and cards.
 
-    Raises ValueError for a seat that the rules do not have, for something that is not an agent, and
-    for a wrong number of agents.
+    Raises ValueError for a seat that the rules do not have, an object that is not an agent, and a
+    wrong number of agents.
     """
     return Play(against, seat, seed, rules, hint, values)
 
 
 def replay(game: Game | str | Path | Sequence[State]) -> Replay:
-    """Step through a game: what `sequence.play` returns, a replay's text or file, or the states.
+    """Step through a game, given as a result of `sequence.play`, as a replay's text or file, or as
+    states.
 
     Raises `ReplayError` for a text that is not a replay, OSError for a file that cannot be read,
     and ValueError if there are no states.
@@ -56,7 +57,7 @@ def replay(game: Game | str | Path | Sequence[State]) -> Replay:
 
 
 def watch(agents: Sequence[Agent], seed: int = 0, rules: Rules = DRAFT) -> Replay:
-    """Let agents play a game, as `sequence.play` does, and watch it at a pace, with all hands open."""
-    shown = Replay(play_game(agents, seed, rules))
-    shown.click("play")
-    return shown
+    """Watch agents play a game, as in `sequence.play`, at an adjustable speed with open hands."""
+    board = Replay(play_game(agents, seed, rules))
+    board.click("play")
+    return board

@@ -1,4 +1,4 @@
-"""What a player can tell of the opponent's hand as the cards of a game are seen, action by action.
+"""A player's knowledge of the opponent's hand during a game, action by action.
 
 from sequence.widget.hidden_hand import hidden_hand
 hidden_hand(play([Greedy(), Greedy()], seed=1).states)
@@ -12,25 +12,36 @@ from sequence.agents import beliefs
 from sequence.board.cards import CARDS, RANKS, SUITS
 from sequence.engine.observation import Observation
 from sequence.engine.state import State
-from sequence.pictures.pieces import AS_TEXT, STEP, card_back, card_face, chip, ink
-from sequence.pictures.words import action_words, card_name, card_words
-from tictactoe.show.explorable import Explorable, Settings, View
-from tictactoe.show.sheet import DARK, GREY, Box, label, moved, share, sheet, tinted
+from sequence.pictures.pieces import AS_TEXT, CARD_STEP, card_back, card_face, chip, ink
+from sequence.pictures.words import action_text, card_name, spoken_card
+from tictactoe.explorables.explorable import Explorable, Settings, View
+from tictactoe.explorables.svg_canvas import (
+    DARK,
+    GREY,
+    Box,
+    label,
+    normalised,
+    svg_document,
+    tinted_number,
+    translated,
+)
 
-WIDE, HIGH = 56, 50  # a card's place in the table
-NARROW_WIDE, NARROW_HIGH = 68, 38  # and on a telephone, with a row for each rank
-TOP, LINE = 108, 17  # where the table and the lines above it begin, from one line to the next
-LOOK = "the true hand"
-MEANING = ("How likely is it that they hold the card?", "Dots: copies that nobody has shown.")
+CELL_WIDTH, CELL_HEIGHT = 56, 50  # a card's place in the table
+COMPACT_CELL_WIDTH, COMPACT_CELL_HEIGHT = 68, 38  # the same on a phone, with a row for each rank
+TOP, LINE = 108, 17  # height of the lines above the table; distance between lines
+TRUE_HAND = "the true hand"
+MEANING = ("How likely is it that they hold the card?", "Dots: copies that have not been seen.")
 
 
-def chances(observation: Observation, player: int) -> dict[str, float]:
-    """For each kind of card, how likely it is that an opponent holds at least one, for two players.
+def card_probabilities(observation: Observation, player: int) -> dict[str, float]:
+    """For each kind of card, the probability that the opponent holds at least one (two players
+    only).
 
-    Every deal of the unknown cards counts as equally likely; cards that the player cannot have are
-    left out. What a forgone trade says of the hand is not considered.
+    All deals of the unknown cards count as equally likely; cards that the opponent cannot have are
+    omitted. Implications of a forgone trade are not considered.
 
-    Raises ValueError for more than two players: there the others' hands depend on one another.
+    Raises ValueError for more than two players, because the others' hands then depend on each
+    other.
     """
     if observation.rules.players != 2:
         raise ValueError("these chances are for two players")
@@ -38,15 +49,17 @@ def chances(observation: Observation, player: int) -> dict[str, float]:
     unknown = beliefs.unknown_cards(observation, player)
     pool = [card for card in beliefs.unseen_cards(observation) if card not in excluded]
     hands = comb(len(pool), unknown)
-    found = {card: 1 - comb(len(pool) - pool.count(card), unknown) / hands for card in CARDS}
-    return found | dict.fromkeys(observation.drafted(player), 1.0)
+    probabilities = {
+        card: 1 - comb(len(pool) - pool.count(card), unknown) / hands for card in CARDS
+    }
+    return probabilities | dict.fromkeys(observation.drafted(player), 1.0)
 
 
 def hidden_hand(states: Sequence[State], player: int = 0) -> Explorable:
-    """Step through the states of a game for two, as `player` sees them.
+    """Step through the states of a game with two players, as `player` sees them.
 
-    The table shows for each kind of card how likely the opponent is to hold one, and how many of
-    its two copies nobody has shown yet, as dots. A knob opens the true hand.
+    For each kind of card, the table shows the probability that the opponent holds one and, as dots,
+    the copies that have not been seen. An option shows the true hand.
 
     Raises ValueError if there are no states, or more than two players.
     """
@@ -55,94 +68,97 @@ def hidden_hand(states: Sequence[State], player: int = 0) -> Explorable:
 
     def draw(step: int, settings: Settings) -> View:
         seen = states[step].observation(player)
-        hand = states[step].hand(1 - player) if settings[LOOK] == "open" else None
-        return _drawn(seen, 1 - player, f"{step} of {len(states) - 1}", hand)
+        hand = states[step].hand(1 - player) if settings[TRUE_HAND] == "open" else None
+        return _view(seen, 1 - player, f"{step} of {len(states) - 1}", hand)
 
-    return Explorable(draw, len(states) - 1, {LOOK: ("hidden", "open")})
+    return Explorable(draw, len(states) - 1, {TRUE_HAND: ("hidden", "open")})
 
 
-def _drawn(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -> View:
-    by_card, unseen = chances(seen, other), beliefs.unseen_cards(seen)
+def _view(seen: Observation, other: int, at: str, hand: Sequence[str] | None) -> View:
+    by_card, unseen = card_probabilities(seen, other), beliefs.unseen_cards(seen)
     known, unknown = seen.drafted(other), beliefs.unknown_cards(seen, other)
-    last = [f"player {mover}: {action_words(action)}" for mover, action in list(seen.plays())[-1:]]
+    last = [f"player {mover}: {action_text(action)}" for mover, action in list(seen.plays())[-1:]]
     open_kinds = [card for card in CARDS if 0 < by_card[card] < 1]
     likely = max(open_kinds, key=by_card.__getitem__, default="")
-    said = (
+    status = (
         f"{at}: {'; '.join(last) or 'the deal'}. Known for certain: {len(known)} of "
         f"{len(known) + unknown} cards; {len(open_kinds)} more kinds are possible"
         + (f", the likeliest {card_name(likely)} with {by_card[likely]:.0%}" if likely else "")
         + "."
     )
-    told = ". ".join(
-        f"{card_words(card)}: {by_card[card]:.0%}, {unseen.count(card)} unseen" for card in CARDS
+    details = ". ".join(
+        f"{spoken_card(card)}: {by_card[card]:.0%}, {unseen.count(card)} unseen" for card in CARDS
     )
     secret = f" The true hand: {' '.join(map(card_name, hand))}." if hand else ""
-    svg, narrow = (
-        _sheet(form, _hand(known, unknown, other, seen), by_card, unseen, hand or ())
-        for form in (_WIDE, _NARROW)
+    svg, compact = (
+        _table(layout, _hand(known, unknown, other, seen), by_card, unseen, hand or ())
+        for layout in (_WIDE, _COMPACT)
     )
-    return View(svg, f"{said}{secret} {told}.", said + secret, narrow)
+    return View(svg, f"{status}{secret} {details}.", status + secret, compact)
 
 
-class _Form(NamedTuple):
-    """How the table is laid out: the size of a card's place, and whether a suit is a row."""
+class _Layout(NamedTuple):
+    """The layout of the table: the size of a card's place, and whether suits are rows."""
 
-    wide: int
-    high: int
-    suits_down: bool
+    width: int
+    height: int
+    suits_as_rows: bool
 
     def at(self, card: str) -> tuple[float, float]:
         """The column and the row of a card."""
         rank, suit = RANKS.index(card[0]), SUITS.index(card[1])
-        return (rank, suit) if self.suits_down else (suit, rank)
+        return (rank, suit) if self.suits_as_rows else (suit, rank)
 
     @property
     def meaning(self) -> tuple[str, ...]:
-        """What the numbers and dots mean, as lines."""
-        return (" ".join(MEANING),) if self.suits_down else MEANING
+        """The lines that explain the numbers and dots."""
+        return (" ".join(MEANING),) if self.suits_as_rows else MEANING
 
     @property
     def top(self) -> int:
-        """Where the table begins."""
+        """The upper edge of the table."""
         return TOP + LINE * len(self.meaning)
 
     def box(self, card: str) -> tuple[float, float, float, float]:
         """A card's place."""
         column, row = self.at(card)
-        return 13 + self.wide * column, self.top + self.high * row, self.wide, self.high
+        return 13 + self.width * column, self.top + self.height * row, self.width, self.height
 
 
-_WIDE, _NARROW = _Form(WIDE, HIGH, True), _Form(NARROW_WIDE, NARROW_HIGH, False)
+_WIDE, _COMPACT = (
+    _Layout(CELL_WIDTH, CELL_HEIGHT, True),
+    _Layout(COMPACT_CELL_WIDTH, COMPACT_CELL_HEIGHT, False),
+)
 
 
-def _sheet(
-    form: _Form,
+def _table(
+    layout: _Layout,
     parts: Sequence[str],
     by_card: Mapping[str, float],
     unseen: Sequence[str],
     hand: Sequence[str],
 ) -> str:
     """The opponent's cards, and the table below them."""
-    across, down = (len(RANKS), len(SUITS)) if form.suits_down else (len(SUITS), len(RANKS))
+    across, down = (len(RANKS), len(SUITS)) if layout.suits_as_rows else (len(SUITS), len(RANKS))
     lines = [
         label(6, TOP + LINE * number - 2, text, f'fill="{GREY}"')
-        for number, text in enumerate(form.meaning)
+        for number, text in enumerate(layout.meaning)
     ]
-    most = max((chance for chance in by_card.values() if chance < 1), default=0)
+    most = max((probability for probability in by_card.values() if probability < 1), default=0)
     table = [
-        _place(card, form.box(card), by_card[card], most, unseen.count(card)) for card in CARDS
+        _place(card, layout.box(card), by_card[card], most, unseen.count(card)) for card in CARDS
     ]
-    return sheet(
-        26 + form.wide * across,
-        form.top + form.high * down + 8,
-        [*parts, *lines, *table, *(_ring(form.box(card)) for card in dict.fromkeys(hand))],
+    return svg_document(
+        26 + layout.width * across,
+        layout.top + layout.height * down + 8,
+        [*parts, *lines, *table, *(_held_mark(layout.box(card)) for card in dict.fromkeys(hand))],
     )
 
 
 def _hand(known: Sequence[str], unknown: int, other: int, seen: Observation) -> list[str]:
-    """The opponent's cards, face up where they are known."""
-    cards = "".join(card_face(card, place * STEP) for place, card in enumerate(known))
-    backs = "".join(card_back((len(known) + place) * STEP) for place in range(unknown))
+    """The opponent's cards, face up if they are known."""
+    cards = "".join(card_face(card, place * CARD_STEP) for place, card in enumerate(known))
+    backs = "".join(card_back((len(known) + place) * CARD_STEP) for place in range(unknown))
     return [
         chip(seen.rules.side(other), (14, 14), 8),
         label(
@@ -151,27 +167,27 @@ def _hand(known: Sequence[str], unknown: int, other: int, seen: Observation) -> 
             f"player {other}: {len(known)} cards known, {unknown} unknown",
             'font-weight="700"',
         ),
-        moved(6, 34, cards + backs),
+        translated(6, 34, cards + backs),
     ]
 
 
-def _place(card: str, box: Box, chance: float, most: float, copies: int) -> str:
-    """A kind of card with its chance: tinted, framed if it is certain, grey if it is impossible."""
-    x, y, wide, high = box
+def _place(card: str, box: Box, probability: float, most: float, copies: int) -> str:
+    """A kind of card with its probability: tinted, grey if impossible, and framed if certain."""
+    x, y, width, height = box
     dots = "".join(
-        f'<circle cx="{x + wide - 18 + 11 * place}" cy="{y + 11}" r="3.5" '
+        f'<circle cx="{x + width - 18 + 11 * place}" cy="{y + 11}" r="3.5" '
         f'stroke="{DARK}" fill="{DARK if place < copies else "white"}"/>'
         for place in range(2)
     )
-    text = f"{chance:.0%}"
+    text = f"{probability:.0%}"
     number = (
-        tinted(box, chance, share(chance, most), chance == 1, text)
-        if chance
-        else label(x + wide / 2, y + high - 3, text, 'font-size="11" text-anchor="middle"')
+        tinted_number(box, probability, normalised(probability, most), probability == 1, text)
+        if probability
+        else label(x + width / 2, y + height - 3, text, 'font-size="11" text-anchor="middle"')
     )
     return (
-        f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" stroke="#999" '
-        f'fill="{"white" if chance else "#e2e2e2"}"/>'
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" stroke="#999" '
+        f'fill="{"white" if probability else "#e2e2e2"}"/>'
         + label(
             x + 5,
             y + 20,
@@ -183,10 +199,10 @@ def _place(card: str, box: Box, chance: float, most: float, copies: int) -> str:
     )
 
 
-def _ring(box: Box) -> str:
-    """What the referee sees: the card is in the hand."""
-    x, y, wide, high = box
+def _held_mark(box: Box) -> str:
+    """The mark on a card that is in the true hand."""
+    x, y, width, height = box
     return (
-        f'<rect x="{x + 3}" y="{y + 3}" width="{wide - 6}" height="{high - 18}" rx="6" '
+        f'<rect x="{x + 3}" y="{y + 3}" width="{width - 6}" height="{height - 18}" rx="6" '
         'fill="none" stroke="#B00020" stroke-width="2.5" stroke-dasharray="5 3"/>'
     )

@@ -1,4 +1,4 @@
-"""Look-ahead one reply deep: choose an action, and see the replies to it and what each costs.
+"""Shows a look-ahead by one reply: choose an action to see the replies to it and the cost of each.
 
 from sequence.widget.replies import reply_board
 reply_board(observation, actions, replies, parts)
@@ -12,13 +12,13 @@ from sequence.board.cards import pile_of
 from sequence.board.chips import new_sequences
 from sequence.board.layout import BIT, Cell
 from sequence.engine.observation import Observation
-from sequence.pictures.words import action_words, in_words
-from sequence.widget.scores import board_with, numbers_told
-from tictactoe.show.explorable import Explorable, View
-from tictactoe.show.sheet import number_text
-from tictactoe.show.values import MINUS
+from sequence.pictures.words import action_text, describe_position
+from sequence.widget.scores import board_with_numbers, numbers_text
+from tictactoe.boards.values import MINUS
+from tictactoe.explorables.explorable import Explorable, View
+from tictactoe.explorables.svg_canvas import number_text
 
-TOLD = 3  # of the replies, in the line below the board
+MAX_LISTED = 3  # replies listed in the line below the board
 
 
 def reply_board(
@@ -27,11 +27,11 @@ def reply_board(
     replies: Callable[[Action], Mapping[Action, float]],
     parts: Callable[[Action], Mapping[str, float]] | None = None,
 ) -> Explorable:
-    """Step through actions, and show on the board what every reply to each would bring the others.
+    """Step through actions; for each of them, the board shows the value of every reply.
 
-    `replies` maps the replies to an action to what they are worth to those who reply: cells without
-    a number were not considered. `parts` says what the action's own value is made of; the line
-    below adds it up.
+    `replies` returns the replies to an action with their values for the players who reply; cells
+    without a number were not considered. `parts` returns the terms of the action's value, which are
+    added up in the line below.
 
     Raises ValueError if there are no actions.
     """
@@ -39,31 +39,31 @@ def reply_board(
         raise ValueError("there are no actions to step through")
 
     def draw(step: int, _settings: object) -> View:
-        action, found = actions[step], replies(actions[step])
-        worst = _by_cell(found)
-        said = " ".join(
+        action, reply_values = actions[step], replies(actions[step])
+        worst = _by_cell(reply_values)
+        status = " ".join(
             filter(
                 None,
                 [
-                    f"{step + 1} of {len(actions)}: {action_words(action)}.",
-                    _replies_told(found),
-                    _sum_told(parts(action)) if parts else "",
+                    f"{step + 1} of {len(actions)}: {action_text(action)}.",
+                    _replies_text(reply_values),
+                    _sum_text(parts(action)) if parts else "",
                 ],
             )
         )
         after = _after(observation, action)
         return View(
-            board_with(after, worst),
-            f"{said} On each cell: {numbers_told(worst)}. {in_words(after)}",
-            said,
-            board_with(after, worst, narrow=True),
+            board_with_numbers(after, worst),
+            f"{status} On each cell: {numbers_text(worst)}. {describe_position(after)}",
+            status,
+            board_with_numbers(after, worst, compact=True),
         )
 
     return Explorable(draw, len(actions) - 1)
 
 
 def _by_cell(replies: Mapping[Action, float]) -> dict[Cell, float]:
-    """For each cell the largest number of a reply there."""
+    """For each cell, the largest value of a reply there."""
     worst: dict[Cell, float] = {}
     for reply, number in replies.items():
         if reply.coords:
@@ -72,7 +72,7 @@ def _by_cell(replies: Mapping[Action, float]) -> dict[Cell, float]:
 
 
 def _after(observation: Observation, action: Action) -> Observation:
-    """The position with the action made, as far as it can be seen: the row is not refilled."""
+    """The visible part of the position after the action: the row is not refilled."""
     seen, chips = observation, list(observation.chip_masks)
     locked, sequences = seen.locked_mask, list(seen.sequences)
     if action.coords:
@@ -101,21 +101,21 @@ def _after(observation: Observation, action: Action) -> Observation:
     )
 
 
-def _replies_told(replies: Mapping[Action, float]) -> str:
+def _replies_text(replies: Mapping[Action, float]) -> str:
     if not replies:
         return "No reply was considered."
     order = sorted(replies, key=replies.__getitem__, reverse=True)
-    told = ", ".join(
-        f"{action_words(reply)} ({number_text(replies[reply])})" for reply in order[:TOLD]
+    listed = ", ".join(
+        f"{action_text(reply)} ({number_text(replies[reply])})" for reply in order[:MAX_LISTED]
     )
-    return f"Replies considered: {len(replies)}; the best for the others: {told}."
+    return f"Replies considered: {len(replies)}; the best for the others: {listed}."
 
 
-def _sum_told(parts: Mapping[str, float]) -> str:
-    told = ", ".join(f"{name} {_exactly(number)}" for name, number in parts.items())
-    return f"Value: {told}; in all {_exactly(sum(parts.values()))}."
+def _sum_text(parts: Mapping[str, float]) -> str:
+    terms = ", ".join(f"{name} {_exact_text(number)}" for name, number in parts.items())
+    return f"Value: {terms}; in all {_exact_text(sum(parts.values()))}."
 
 
-def _exactly(number: float) -> str:
+def _exact_text(number: float) -> str:
     """A number to one decimal, so that a sum can be checked."""
     return f"{number:,.1f}".removesuffix(".0").replace("-", MINUS)

@@ -1,7 +1,7 @@
-"""The tic-tac-toe board: an immutable State with two nine-bit masks inside.
+"""The tic-tac-toe board, an immutable state with two nine-bit masks inside.
 
-There are only 5,478 reachable boards, so each exists once and knows its successors: equality is
-identity, and from its second call on `after` is a look-up.
+There are only 5,478 reachable boards, so each exists only once and stores its successors: equality
+is identity, and repeated calls of `after` are look-ups.
 """
 
 from collections.abc import Iterator
@@ -36,10 +36,10 @@ def opponent(player: str) -> str:
 class Board:
     """A reachable tic-tac-toe position.
 
-    `Board()` is the empty board; `Board("x_o_x_o__")` reads nine cells row by row (white space is
-    ignored). Cell i is bit i of `x_mask` or `o_mask`. `board[cell]` is "x", "o" or "_", `lanes` are
-    the eight rows, columns and diagonals as tuples of cells, `to_move` is the player whose turn it
-    is, `winner` the player who has a lane, or None.
+    `Board()` is the empty board; `Board("x_o_x_o__")` reads nine cells row by row, ignoring white
+    space. Cell i is bit i of `x_mask` or `o_mask`. `board[cell]` is "x", "o" or "_", `lanes`
+    contains the eight rows, columns and diagonals as tuples of cells, `to_move` is the player whose
+    turn it is, and `winner` the player who has a lane, or None.
 
     >>> board = Board("x_o_x_o__")
     >>> print(board)
@@ -75,9 +75,9 @@ class Board:
 
     @classmethod
     def from_masks(cls, x_mask: int, o_mask: int) -> "Board":
-        """The board with these marks; raises `InvalidBoard` unless a game can reach it."""
+        """The board with these marks; raises `InvalidBoard` if no game can reach it."""
         text = _text(x_mask, o_mask)
-        problem = _why_unreachable(x_mask, o_mask)
+        problem = _unreachable_reason(x_mask, o_mask)
         if problem:
             raise InvalidBoard(f"{problem}:\n{_grid(text)}")
         return cls._known.get(text) or cls._make(text, x_mask, o_mask)
@@ -93,7 +93,7 @@ class Board:
         _set_winner(board, winner)
         _set_legal_moves(board, () if winner else OPEN_CELLS[x_mask | o_mask])
         _set_children(board, {})
-        return cls._known.setdefault(text, board)  # another thread may have made it meanwhile
+        return cls._known.setdefault(text, board)  # another thread may have created it meanwhile
 
     def legal_moves(self) -> tuple[int, ...]:
         """The open cells in ascending order; none when the game is over."""
@@ -106,13 +106,13 @@ class Board:
         """
         try:
             return self._children[move]
-        except (KeyError, TypeError):  # first call with this move, or not a cell
+        except (KeyError, TypeError):  # the first call with this move, or not a cell
             return self._new_child(move)
 
     def _new_child(self, move: int) -> "Board":
         if move not in self._legal_moves:
-            raise IllegalMove(self._why_illegal(move))
-        # The board's own number: the caller's may only be equal to it (numpy's 4, or 4.0).
+            raise IllegalMove(self._illegal_reason(move))
+        # The board's own integer, because the caller's may be of another type (numpy's 4, or 4.0).
         cell = self._legal_moves[self._legal_moves.index(move)]
         text = self.text[:cell] + self.to_move + self.text[cell + 1 :]
         x_mask, o_mask = self.x_mask, self.o_mask
@@ -124,7 +124,7 @@ class Board:
         self._children[cell] = child
         return child
 
-    def _why_illegal(self, move: Any) -> str:
+    def _illegal_reason(self, move: Any) -> str:
         if self.is_terminal():
             reason = "the game is over"
         elif move in range(9):
@@ -134,13 +134,13 @@ class Board:
         return f"illegal move {move!r} for {self.to_move} in {self!r}: {reason}"
 
     def is_terminal(self) -> bool:
-        """Whether somebody has a lane or no cell is open."""
+        """Whether a player has a lane or no cell is open."""
         return not self._legal_moves
 
     def utility(self, player: str) -> int:
         """+1 if `player` has won, -1 if the opponent has, 0 for a draw.
 
-        Raises ValueError if the game is not over: an unfinished game has no utility.
+        Raises ValueError if the game is not over, because an unfinished game has no utility.
         """
         if self._legal_moves:
             raise ValueError(f"{self!r} is not terminal: it has no utility yet")
@@ -173,14 +173,14 @@ class Board:
         return image(board_svg(self), f"tic-tac-toe board {self.describe()}")
 
     def svg(self) -> str:
-        """The picture as SVG text (for widgets, see `tictactoe.show.drawn`)."""
+        """The picture as SVG text (for widgets, see `tictactoe.boards.rendering`)."""
         return board_svg(self)
 
     def boxes(self) -> dict[int, tuple[int, int, int, int]]:
-        """Where in the picture each cell is: x, y, width and height."""
+        """The place of each cell in the picture: x, y, width and height."""
         return {cell: (cell % 3 * CELL, cell // 3 * CELL, CELL, CELL) for cell in range(9)}
 
-    def move_words(self, move: int) -> str:
+    def describe_move(self, move: int) -> str:
         """A move in words, for screen readers."""
         return f"cell {move}: row {move // 3 + 1}, column {move % 3 + 1}"
 
@@ -207,7 +207,7 @@ class Board:
         return self
 
 
-# Slots are set through their descriptors: the instance's own __setattr__ refuses.
+# Slots are set through their descriptors, because the instance's __setattr__ raises an error.
 _set_text = Board.__dict__["text"].__set__
 _set_x_mask = Board.__dict__["x_mask"].__set__
 _set_o_mask = Board.__dict__["o_mask"].__set__
@@ -229,7 +229,7 @@ def _parse(text: str) -> tuple[int, int]:
     )
 
 
-def _why_unreachable(x_mask: int, o_mask: int) -> str | None:
+def _unreachable_reason(x_mask: int, o_mask: int) -> str | None:
     if x_mask & o_mask or (x_mask | o_mask) & ~FULL_MASK:
         raise InvalidBoard(f"masks {x_mask:#b} and {o_mask:#b} share a cell or leave the board")
     xs, os = x_mask.bit_count(), o_mask.bit_count()

@@ -1,7 +1,7 @@
 """Connect Four: marks fall to the bottom of a column, and four in a row win.
 
-Like Qubic it has far too many positions to keep (4.5 * 10^12), so a state is two masks. The lanes
-are those of the cells: who drops a mark chooses the column, and gravity the cell.
+Like Qubic, it has far too many positions to store (4.5 * 10^12), so a state consists of two masks.
+Lanes consist of cells, whereas a move is a column: gravity determines the cell.
 """
 
 from collections.abc import Iterator
@@ -9,15 +9,15 @@ from itertools import product
 from typing import ClassVar
 
 from tictactoe.contract import IllegalMove
+from tictactoe.games.bitboard_state import BitboardState, mask_of
 from tictactoe.games.board import EMPTY
-from tictactoe.games.masks import MaskState, mask_of
 from tictactoe.games.pictures import CELL, image, mark_svg
 
 ROWS, COLUMNS, LENGTH = 6, 7, 4
 CELLS = ROWS * COLUMNS
 FULL_MASK = (1 << CELLS) - 1
 TOP = 20  # pixels above the board, for the numbers of the columns
-MOST_POTENTIAL = 1_000  # more than the lanes of a board can add up to
+MAX_POTENTIAL = 1_000  # larger than the sum over all lanes of any board
 
 
 def _all_lanes() -> tuple[tuple[int, ...], ...]:
@@ -51,15 +51,15 @@ _OPEN = tuple(
 )
 
 
-class ConnectFour(MaskState):
+class ConnectFour(BitboardState):
     """A position of Connect Four. A move is a column, 0 to 6; the mark falls to its lowest open
     cell.
 
-    `ConnectFour()` is the empty board; a text has its 42 cells row by row from the top (white space
-    is ignored), and `ConnectFour.from_moves([3, 3, 2])` drops marks in turn. `state[cell]` is "x",
-    "o" or "_", cell 0 in the corner at the top left, cell 41 at the bottom right. `lanes` are the
-    69 lines of four cells, `to_move` is the player whose turn it is, `winner` the player who has a
-    lane, or None.
+    `ConnectFour()` is the empty board; a text lists the 42 cells row by row from the top, and white
+    space in it is ignored. `ConnectFour.from_moves([3, 3, 2])` drops marks in turn. `state[cell]`
+    is "x", "o" or "_"; cell 0 is at the top left, cell 41 at the bottom right. `lanes` contains the
+    69 lines of four cells, `to_move` is the player whose turn it is, and `winner` the player who
+    has a lane, or None.
 
     >>> state = ConnectFour.from_moves([3, 3, 2, 3, 4])
     >>> print(state)
@@ -73,7 +73,7 @@ class ConnectFour(MaskState):
     ('o', (0, 1, 2, 3, 4, 5, 6), 'x')
 
     Raises `InvalidBoard` (a ValueError) for a text that is not 42 cells of x, o and _, for marks
-    that float, and for marks that the players cannot have by taking turns until somebody wins.
+    that float, and for marks that the players cannot have by taking turns until a player wins.
     """
 
     __slots__ = ()
@@ -96,16 +96,16 @@ class ConnectFour(MaskState):
         Raises `IllegalMove` if the column is full or does not exist, or the game is over.
         """
         if move not in self.legal_moves():
-            raise IllegalMove(self._why_illegal(move))
-        cell = self._lowest(int(move))
-        return self._marked(1 << cell, _THROUGH[cell])
+            raise IllegalMove(self._illegal_reason(move))
+        cell = self._landing_cell(int(move))
+        return self._with_mark(1 << cell, _THROUGH[cell])
 
-    def _lowest(self, column: int) -> int:
+    def _landing_cell(self, column: int) -> int:
         """The cell to which a mark falls in a column that is not full."""
         marks = ((self.x_mask | self.o_mask) & COLUMN_MASKS[column]).bit_count()
         return (ROWS - 1 - marks) * COLUMNS + column
 
-    def _why_illegal(self, move: object) -> str:
+    def _illegal_reason(self, move: object) -> str:
         if self.is_terminal():
             reason = "the game is over"
         elif move in range(COLUMNS):
@@ -114,21 +114,21 @@ class ConnectFour(MaskState):
             reason = f"{move!r} is not a column; columns are 0 to {COLUMNS - 1}"
         return f"illegal move {move!r} for {self.to_move}: {reason}, in\n{self}"
 
-    def _why_unreachable(self) -> str | None:
-        """Marks rest on marks, and a winner's last one lies on top of its column, so that nobody
-        has a lane without it. (Whether turns can bring them there in some order is not asked.)
+    def _unreachable_reason(self) -> str | None:
+        """Checks that no mark floats, and that all the winner's lanes share a mark on top of its
+        column. It does not check whether some order of turns leads to the position.
         """
         taken = self.x_mask | self.o_mask
         if (taken << COLUMNS) & self.full_mask & ~taken:
             return "a mark has nothing below it"
-        if problem := self._why_uneven():
+        if problem := self._turn_order_problem():
             return problem
         if self.winner:
             won = (set(self.lanes[number]) for number in self._lanes_in(self.mask(self.winner)))
             if not any(
                 cell < COLUMNS or not taken >> cell - COLUMNS & 1 for cell in set.intersection(*won)
             ):
-                return "the game went on after somebody had won"
+                return "the game continued after a player had won"
         return None
 
     def __str__(self) -> str:
@@ -144,37 +144,37 @@ class ConnectFour(MaskState):
         return image(self.svg(), f"Connect Four, {self.describe()}")
 
     def svg(self) -> str:
-        """The picture as SVG text, the columns numbered; a winner's lanes are shaded."""
+        """The picture as SVG text, with numbered columns; the winner's lanes are shaded."""
         return connect_four_svg(self)
 
     def boxes(self) -> dict[int, tuple[int, int, int, int]]:
-        """Where in the picture each column is: x, y, width and height."""
+        """The place of each column in the picture: x, y, width and height."""
         return {column: (column * CELL, TOP, CELL, ROWS * CELL) for column in range(COLUMNS)}
 
     def value_boxes(self) -> dict[int, tuple[int, int, int, int]]:
-        """Where the values of moves are written: in the cells to which marks would fall."""
-        cells = {column: self._lowest(column) for column in self.legal_moves()}
+        """The places of the values of moves: the cells to which marks would fall."""
+        cells = {column: self._landing_cell(column) for column in self.legal_moves()}
         return {
             column: (column * CELL, TOP + cell // COLUMNS * CELL, CELL, CELL)
             for column, cell in cells.items()
         }
 
-    def move_words(self, move: int) -> str:
+    def describe_move(self, move: int) -> str:
         """A move in words, for screen readers."""
         return f"column {move}"
 
-    def _marks_in_words(self) -> Iterator[str]:
-        """Each column from the bottom."""
+    def _mark_descriptions(self) -> Iterator[str]:
+        """The marks of each column from the bottom up, in words."""
         for column in range(COLUMNS):
             if filled := self.text[column::COLUMNS][::-1].rstrip(EMPTY):
                 yield f"column {column}: {' '.join(filled)}"
 
 
 def potential(state: ConnectFour, player: str) -> float:
-    """How much more `player` can still make of the lanes than the opponent, between -1 and 1.
+    """How much more potential `player` has in the lanes than the opponent, between -1 and 1.
 
-    A lane in which only one player has marks counts for that player, by the square of their number:
-    1, 4 or 9 thousandths.
+    A lane in which only one player has marks counts for that player: the square of their number, in
+    thousandths.
 
     >>> potential(ConnectFour.from_moves([3, 0]), "x")
     0.004
@@ -186,11 +186,12 @@ def potential(state: ConnectFour, player: str) -> float:
             total += (lane & mine).bit_count() ** 2
         elif not lane & mine:
             total -= (lane & other).bit_count() ** 2
-    return total / MOST_POTENTIAL
+    return total / MAX_POTENTIAL
 
 
 def centre_first(state: ConnectFour) -> list[int]:
-    """The legal moves, the columns in the middle first; the left one first among equals.
+    """The legal moves from the middle outwards; of two equally central columns, the left one comes
+    first.
 
     >>> centre_first(ConnectFour())
     [3, 2, 4, 1, 5, 0, 6]
@@ -201,7 +202,7 @@ def centre_first(state: ConnectFour) -> list[int]:
 def connect_four_svg(state: ConnectFour) -> str:
     """The board as SVG text, with the numbers of its columns above it."""
     across, down = COLUMNS * CELL, ROWS * CELL
-    won = state.won_cells()
+    won = state.winning_lane_cells()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{across + 4}" '
         f'height="{down + TOP + 4}" viewBox="-2 -2 {across + 4} {down + TOP + 4}">'

@@ -1,12 +1,12 @@
-"""Boards as pictures: SVG inside an `<img alt=...>`, which survives in exported pages."""
+"""Boards as pictures: SVG inside an `<img alt=...>`, which is kept in exported pages."""
 
 import base64
 import html
 from typing import Protocol
 
-BLUE, ORANGE = "#0072B2", "#E69F00"  # apart under all three colour-vision deficiencies
+BLUE, ORANGE = "#0072B2", "#E69F00"  # distinguishable with all three colour-vision deficiencies
 CELL = 34  # side of a cell in pixels
-# On JupyterLab's dark themes: the same hues on a dark ground, for these pictures and no others.
+# In JupyterLab's dark themes, only these pictures get a dark background, with the same hues.
 DARK_RULE = (
     '<style>[data-jp-theme-light="false"] img[data-drawn]'
     "{filter:invert(.91) hue-rotate(180deg) brightness(1.2)}</style>"
@@ -14,9 +14,9 @@ DARK_RULE = (
 
 
 def image(svg: str, alt: str, width: int | None = None, shrink: bool = False) -> str:
-    """An `<img>` element that carries the SVG text and its alternative text.
+    """An `<img>` element with the SVG text and its alternative text.
 
-    It keeps its width, or with `shrink` gets no wider than the page.
+    The picture keeps its width or, with `shrink`, is at most as wide as the page.
     """
     data = base64.b64encode(svg.encode()).decode()
     size = f"width:{width}px;" if width else ""
@@ -34,7 +34,7 @@ class Cells(Protocol):
 
 
 def board_svg(board: Cells, labels: bool = True) -> str:
-    """The board as SVG text: x as a blue cross, o as an orange ring, open cells by their number."""
+    """The board as SVG text: blue crosses for x, orange rings for o, and numbers in open cells."""
     side = 3 * CELL
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{side + 4}" height="{side + 4}" '
@@ -46,7 +46,7 @@ def board_svg(board: Cells, labels: bool = True) -> str:
 
 
 def board_marks(board: Cells, labels: bool = True) -> str:
-    """The grid and the marks as SVG elements, three cells of `CELL` pixels wide and high."""
+    """The grid and the marks as SVG elements, three by three cells of `CELL` pixels."""
     side = 3 * CELL
     lines = "".join(
         f'<path d="M{k * CELL} 0V{side}M0 {k * CELL}H{side}" stroke="#555" stroke-width="1.5"/>'
@@ -59,10 +59,10 @@ def board_marks(board: Cells, labels: bool = True) -> str:
     return lines + "".join(marks)
 
 
-def mark_svg(mark: str, x: float, y: float, label: str = "", raised: float = 0) -> str:
-    """The cross or ring of a cell whose corner is (x, y), or its label where it is open.
+def mark_svg(mark: str, x: float, y: float, label: str = "", label_raise: float = 0) -> str:
+    """The cross or ring of a cell whose corner is (x, y), or its label if it is open.
 
-    The label stands in the middle, or `raised` above it.
+    The label is in the middle, or `label_raise` above it.
     """
     near, far, middle = CELL * 0.22, CELL * 0.78, CELL / 2
     if mark == "x":
@@ -77,7 +77,7 @@ def mark_svg(mark: str, x: float, y: float, label: str = "", raised: float = 0) 
         )
     if label:
         return (
-            f'<text x="{x + middle}" y="{y + middle + 4 - raised}" font-size="11" '
+            f'<text x="{x + middle}" y="{y + middle + 4 - label_raise}" font-size="11" '
             f'font-family="sans-serif" text-anchor="middle" fill="#666">{label}</text>'
         )
     return ""

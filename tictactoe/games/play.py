@@ -1,4 +1,4 @@
-"""Play games between agents: one game with clocks, or a match with a confidence interval."""
+"""Games between agents: one game with clocks, or a match with a confidence interval."""
 
 import math
 import time
@@ -54,15 +54,15 @@ def play(
 ) -> Game[Any]:
     """Play one game between `agents`, given by player: `play({"x": Random(1), "o": Random(2)})`.
 
-    `clock` is each player's total thinking time in seconds; a player who exceeds it loses. It is
-    read when the agent returns a move: an agent that never returns is not stopped here.
+    `clock` is each player's total thinking time in seconds; a player who exceeds it loses. The time
+    is checked when the agent returns a move, so an agent that never returns is not stopped.
 
-    Raises `IllegalMove`, naming the agent, if one plays a move that the rules forbid, and
-    ValueError unless there are two players.
+    Raises `IllegalMove`, which names the agent, for a move that the rules forbid, and ValueError
+    unless there are two players.
     """
     state: State = Board() if start is None else start
     if len(agents) != 2 or state.to_move not in agents:
-        raise ValueError(f"a game has two players, {state.to_move!r} one of them: {list(agents)}")
+        raise ValueError(f"a game has two players, including {state.to_move!r}: {list(agents)}")
     states: list[State] = [state]
     moves: list[Move] = []
     seconds: list[float] = []
@@ -96,10 +96,10 @@ def play(
 
 @dataclass(frozen=True)
 class Match:
-    """The outcome of a match, from the first agent's view.
+    """The outcome of a match from the first agent's point of view.
 
-    `score` counts a win 1 and a draw 0.5, as a share of the games; `interval` is Wilson's 95 %
-    interval for it (with draws it errs on the wide side, never too narrow).
+    `score` is the share of points, with 1 for a win and 0.5 for a draw; `interval` is Wilson's 95 %
+    interval for it, which is conservative if there are draws.
     """
 
     wins: int
@@ -108,12 +108,12 @@ class Match:
 
     @property
     def games(self) -> int:
-        """How many games were played."""
+        """The number of games played."""
         return self.wins + self.draws + self.losses
 
     @property
     def score(self) -> float:
-        """The share of points that the first agent won, 0 to 1."""
+        """The share of points that the first agent won, from 0 to 1."""
         return (self.wins + self.draws / 2) / self.games
 
     @property
@@ -137,10 +137,10 @@ def match(
     start: State | None = None,
     clock: float | None = None,
 ) -> Match:
-    """Play `games` games; the agents change sides after each, `first` begins.
+    """Play `games` games; the agents change sides after each, and `first` begins the first one.
 
-    Before every game each agent that has a `reset(seed)` gets a seed of its own, so that the same
-    `seed` plays the same match again. Raises ValueError for fewer than one game.
+    Before every game, each agent that has a method `reset(seed)` gets its own seed, so that the
+    same `seed` repeats the match. Raises ValueError for fewer than one game.
     """
     if games < 1:
         raise ValueError(f"a match has at least one game, not {games}")
@@ -159,7 +159,7 @@ def match(
 
 
 def wilson_interval(share: float, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Wilson's score interval for a share seen in `trials` trials.
+    """Wilson's score interval for a share observed in `trials` trials.
 
     >>> tuple(round(bound, 3) for bound in wilson_interval(0.5, 100))
     (0.404, 0.596)
@@ -172,7 +172,7 @@ def wilson_interval(share: float, trials: int, confidence: float = 0.95) -> tupl
 
 
 def _players(start: State) -> tuple[Player, Player]:
-    """The player to move at `start`, and the other: the next one to move who is not the first."""
+    """The player to move at `start`, and the other player, who is the next one to move."""
     state = start
     while state.to_move == start.to_move and not state.is_terminal():
         state = state.after(state.legal_moves()[0])
@@ -180,10 +180,10 @@ def _players(start: State) -> tuple[Player, Player]:
 
 
 def games_needed(rate: float, power: float = 0.8) -> int:
-    """How many games show that a `rate` of points is not one half, with probability `power`.
+    """The number of games that show, with probability `power`, that a `rate` of points is not 0.5.
 
-    That is, how many games it takes until the 95 % interval leaves one half out in that share of
-    all experiments. (By the normal approximation, without draws.)
+    After this many games, the 95 % interval excludes 0.5 in that share of all experiments, by the
+    normal approximation and without draws.
 
     >>> games_needed(0.55), games_needed(0.55, power=0.5)
     (783, 385)

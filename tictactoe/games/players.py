@@ -1,4 +1,4 @@
-"""Two given players: `Random` plays any legal move, `Human` asks a person for each move."""
+"""Two of the kit's players: `Random` plays any legal move, `Human` asks a person for each move."""
 
 import random
 from collections.abc import Callable
@@ -11,7 +11,7 @@ class Resigned(Exception):
 
 
 class Random:
-    """Plays a uniformly random legal move; the same seed plays the same moves."""
+    """Plays a uniformly random legal move; the same seed gives the same moves."""
 
     def __init__(self, seed: int | None = None) -> None:
         self.reset(seed)
@@ -21,7 +21,7 @@ class Random:
         self._random = random.Random(seed)
 
     def choose(self, state: State) -> Move:
-        """Any legal move, each with the same probability."""
+        """A legal move; all have the same probability."""
         return self._random.choice(state.legal_moves())
 
 

@@ -1,7 +1,8 @@
-"""Qubic, tic-tac-toe on a cube of 4 x 4 x 4 cells: an immutable State with two 64-bit masks inside.
+"""Qubic, tic-tac-toe on a cube of 4 x 4 x 4 cells: an immutable state with two 64-bit masks inside.
 
-Four in a line win, along an edge, across a face or through the cube. Unlike tic-tac-toe there are
-far too many positions to keep, so each state is a new object, compared by its masks.
+Four in a line win, whether along an edge, across a face or through the cube. Unlike tic-tac-toe,
+Qubic has far too many positions to store, so each state is a new object, and states are compared by
+their masks.
 """
 
 from collections.abc import Hashable, Sequence
@@ -9,15 +10,15 @@ from itertools import product
 from typing import ClassVar
 
 from tictactoe.contract import IllegalMove
-from tictactoe.games.masks import MaskState, mask_of
+from tictactoe.games.bitboard_state import BitboardState, mask_of
 from tictactoe.games.pictures import CELL, image, mark_svg
 
-SIZE = 4  # cells in a line, rows in a layer, layers in the cube
+SIZE = 4  # the number of cells in a line, of rows in a layer and of layers
 CELLS = SIZE**3
 FULL_MASK = (1 << CELLS) - 1
 GAP, TOP = 22, 20  # pixels between two layers of the picture and above them
-NARROW = 2  # layers side by side where there is no room for all
-RAISED = 3  # pixels: how much the numbers of cells are raised there, above values
+COMPACT_LAYERS = 2  # layers per row in the compact layout
+LABEL_RAISE = 3  # pixels by which cell numbers are raised there, above the values
 
 
 def cell_at(layer: int, row: int, column: int) -> int:
@@ -32,8 +33,8 @@ def cell_at(layer: int, row: int, column: int) -> int:
 def _all_lanes() -> tuple[tuple[int, ...], ...]:
     """The 76 lanes, each with its cells in ascending order, in lexicographic order.
 
-    On each axis a lane stands still or runs forwards or backwards. Read from its other end it is
-    the same lane, so it is kept in the direction in which the cells ascend.
+    On each axis, a lane is constant, or runs forwards or backwards. A lane that is read from the
+    other end is the same lane, so only the direction with ascending cells is kept.
     """
     at: dict[str | int, Sequence[int]] = {
         "forwards": range(SIZE),
@@ -51,28 +52,28 @@ def _all_lanes() -> tuple[tuple[int, ...], ...]:
 LANES = _all_lanes()
 LANES_THROUGH = tuple(
     tuple(number for number, lane in enumerate(LANES) if cell in lane) for cell in range(CELLS)
-)  # numbers of the lanes, 7 or 4 to a cell
+)  # the numbers of each cell's lanes, 7 or 4
 LANE_MASKS = tuple(map(mask_of, LANES))
-# For each cell its bit and the masks of its lanes; a dict takes numpy's 4 for 4, and refuses 64.
+# For each cell, its bit and the masks of its lanes; a dict accepts numpy's 4 as 4, but not 64.
 _MARKS = {
     cell: (1 << cell, tuple(LANE_MASKS[number] for number in LANES_THROUGH[cell]))
     for cell in range(CELLS)
 }
-# For each eighth of the cube, by the byte of its taken cells: which of its cells are open.
+# For each eighth of the cube: the byte of its taken cells -> its open cells.
 _OPEN = tuple(
     tuple(tuple(8 * eighth + bit for bit in range(8) if not byte >> bit & 1) for byte in range(256))
     for eighth in range(8)
 )
 
 
-class Qubic(MaskState):
+class Qubic(BitboardState):
     """A reachable position of Qubic.
 
-    `Qubic()` is the empty cube; a text has its 64 cells layer by layer, row by row (white space is
-    ignored), and `Qubic.from_moves([0, 21])` plays cells in turn. Cell i, which is 16 * layer + 4 *
-    row + column, is bit i of `x_mask` or `o_mask`. `state[cell]` is "x", "o" or "_", `lanes` are
-    the 76 lines of four cells, `to_move` is the player whose turn it is, `winner` the player who
-    has a lane, or None.
+    `Qubic()` is the empty cube; a text lists the 64 cells layer by layer and row by row, and white
+    space in it is ignored. `Qubic.from_moves([0, 21])` plays cells in turn. Cell i, which is 16 *
+    layer + 4 * row + column, is bit i of `x_mask` or `o_mask`. `state[cell]` is "x", "o" or "_",
+    `lanes` contains the 76 lines of four cells, `to_move` is the player whose turn it is, and
+    `winner` the player who has a lane, or None.
 
     >>> state = Qubic.from_moves([0, 5, 21, 10, 42])
     >>> print(state)
@@ -113,12 +114,12 @@ class Qubic(MaskState):
         try:
             bit, lanes = _MARKS[move]
         except (KeyError, TypeError):  # not a cell
-            raise IllegalMove(self._why_illegal(move)) from None
+            raise IllegalMove(self._illegal_reason(move)) from None
         if self.winner or (self.x_mask | self.o_mask) & bit:
-            raise IllegalMove(self._why_illegal(move))
-        return self._marked(bit, lanes)
+            raise IllegalMove(self._illegal_reason(move))
+        return self._with_mark(bit, lanes)
 
-    def _why_illegal(self, move: object) -> str:
+    def _illegal_reason(self, move: object) -> str:
         if self.is_terminal():
             reason = "the game is over"
         elif isinstance(move, Hashable) and move in _MARKS:
@@ -137,13 +138,13 @@ class Qubic(MaskState):
     def _repr_html_(self) -> str:
         return image(qubic_svg(self), f"Qubic, {self.describe()}")
 
-    def svg(self, narrow: bool = False) -> str:
-        """The picture as SVG text (for widgets, see `tictactoe.show.drawn`)."""
-        return qubic_svg(self, across=NARROW if narrow else SIZE)
+    def svg(self, compact: bool = False) -> str:
+        """The picture as SVG text (for widgets, see `tictactoe.boards.rendering`)."""
+        return qubic_svg(self, across=COMPACT_LAYERS if compact else SIZE)
 
-    def boxes(self, narrow: bool = False) -> dict[int, tuple[int, int, int, int]]:
-        """Where in the picture each cell is: x, y, width and height."""
-        corners = [_corner(layer, NARROW if narrow else SIZE) for layer in range(SIZE)]
+    def boxes(self, compact: bool = False) -> dict[int, tuple[int, int, int, int]]:
+        """The place of each cell in the picture: x, y, width and height."""
+        corners = [_corner(layer, COMPACT_LAYERS if compact else SIZE) for layer in range(SIZE)]
         return {
             cell_at(layer, row, column): (
                 corners[layer][0] + column * CELL,
@@ -158,38 +159,39 @@ class Qubic(MaskState):
         """The layer of a cell, from 0 at the top."""
         return move // (SIZE * SIZE)
 
-    def move_words(self, move: int) -> str:
+    def describe_move(self, move: int) -> str:
         """A move in words, for screen readers."""
         layer, rest = divmod(move, SIZE * SIZE)
         return f"cell {move}: layer {layer}, row {rest // SIZE + 1}, column {rest % SIZE + 1}"
 
-    def _why_unreachable(self) -> str | None:
-        """A winner's lanes meet in the cell of the last move, and without that mark nobody has a
-        lane: then the marks can have been made in any order.
+    def _unreachable_reason(self) -> str | None:
+        """Checks that the winner's lanes meet in one cell, that of the last move. Without this mark
+        there is no lane, so the other marks can have been made in any order.
         """
-        problem = self._why_uneven()
+        problem = self._turn_order_problem()
         if problem:
             return problem
         lanes = self._lanes_in(self.x_mask) + self._lanes_in(self.o_mask)
         if not set(range(CELLS)).intersection(*(LANES[number] for number in lanes)):
-            return "the game went on after somebody had won"
+            return "the game continued after a player had won"
         return None
 
 
 def _corner(layer: int, across: int) -> tuple[int, int]:
-    """Where a layer begins in a picture with so many layers side by side."""
+    """The corner of a layer in a picture with `across` layers per row."""
     side = SIZE * CELL
     return layer % across * (side + GAP), layer // across * (side + TOP + 4) + TOP
 
 
 def qubic_svg(state: Qubic, labels: bool = True, across: int = SIZE) -> str:
-    """The cube as SVG text: so many layers side by side, the top one at the left.
+    """The cube as SVG text, with `across` layers per row and the top layer on the left.
 
-    Open cells have their number unless `labels` is false; the cells of a winner's lanes are shaded.
+    Open cells show their number unless `labels` is false; the cells of the winner's lanes are
+    shaded.
     """
     side = SIZE * CELL
     width, height = across * (side + GAP) - GAP + 4, _corner(SIZE - 1, across)[1] + side + 4
-    won = state.won_cells()
+    won = state.winning_lane_cells()
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
         f'viewBox="-2 -2 {width} {height}"><rect width="{width - 4}" height="{height - 4}" '
@@ -215,7 +217,7 @@ def qubic_svg(state: Qubic, labels: bool = True, across: int = SIZE) -> str:
                     x,
                     y,
                     str(cell) if labels else "",
-                    RAISED if across == NARROW else 0,
+                    LABEL_RAISE if across == COMPACT_LAYERS else 0,
                 )
             )
         parts.append("</g>")
@@ -223,7 +225,7 @@ def qubic_svg(state: Qubic, labels: bool = True, across: int = SIZE) -> str:
 
 
 def _grid(text: str) -> str:
-    """The four layers side by side, the top one at the left."""
+    """The four layers side by side, with the top layer on the left."""
     return "\n".join(
         "   ".join(
             "|".join(text[start : start + SIZE])

@@ -1,6 +1,6 @@
-"""A given player that looks one move ahead: it wins when it can, blocks when it must.
+"""One of the kit's players, which looks one move ahead: it wins if it can and blocks if it must.
 
-It plays any board with lanes: tic-tac-toe and Qubic.
+It plays on any board with lanes: tic-tac-toe and Qubic.
 """
 
 import random
@@ -12,7 +12,7 @@ from tictactoe.games.board import opponent
 
 
 class LaneState(State, Protocol):
-    """A state of a game whose players, x and o, mark cells, and win with a full lane."""
+    """A state of a game in which x and o mark cells and win with a full lane."""
 
     lanes: ClassVar[tuple[tuple[int, ...], ...]]
 
@@ -26,8 +26,8 @@ class LaneState(State, Protocol):
 class WinOrBlock:
     """Wins if it can, else blocks if the opponent could win, else plays a random legal move.
 
-    Among several cells that win, or several that block, it takes a random one. The same seed plays
-    the same moves.
+    If several cells win, or several block, it chooses one at random. The same seed gives the same
+    moves.
     """
 
     def __init__(self, seed: int | None = None) -> None:
@@ -47,18 +47,19 @@ class WinOrBlock:
 
 
 def winning_cells(state: LaneState, player: str) -> tuple[int, ...]:
-    """The open cells that complete a lane of `player`, in ascending order, whoever is to move.
+    """The open cells that complete a lane of `player`, in ascending order, no matter who is to
+    move.
 
     >>> from tictactoe import Board
     >>> winning_cells(Board("xx_oo____"), "x"), winning_cells(Board("xx_oo____"), "o")
     ((2,), (5,))
     """
-    own, rival, found = state.mask(player), state.mask(opponent(player)), set()
+    own, rival, cells = state.mask(player), state.mask(opponent(player)), set()
     for lane in _lane_masks(type(state)):
         missing = lane & ~own
-        if not missing & rival and missing & (missing - 1) == 0 != missing:  # one bit, and open
-            found.add(missing.bit_length() - 1)
-    return tuple(sorted(found))
+        if not missing & rival and missing & (missing - 1) == 0 != missing:  # exactly one open cell
+            cells.add(missing.bit_length() - 1)
+    return tuple(sorted(cells))
 
 
 @cache

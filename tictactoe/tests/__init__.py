@@ -1,1 +1,1 @@
-"""Tests of the small games, and of what notebooks show of them."""
+"""Tests of the small games and of their pictures and boards in notebooks."""

@@ -1,4 +1,4 @@
-"""The node counter and the trace: what they count, and that they close whatever happens."""
+"""Tests of the node counter and the trace: what they count, and that they are always closed."""
 
 import asyncio
 import contextvars
@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from tictactoe import Board, NodeCounter, Trace, counted
 from tictactoe.nodes import _open
 
-SMALL = Board("xoxoxo___")  # x to move; cells 6 and 8 win at once, cell 7 does not
+SMALL = Board("xoxoxo___")  # x to move; cells 6 and 8 win immediately, cell 7 does not
 
 
 class Walker:
-    """Visits the whole tree in depth-first order and returns how many games it ends in."""
+    """Visits the complete tree in depth-first order and returns its number of leaves."""
 
     @counted
     def value(self, state, player, depth=0, *, beta=None):
-        """The number of leaves and, second, the first move."""
+        """The number of leaves, and the first move."""
         if state.is_terminal():
             return 1, None
         moves = state.legal_moves()
@@ -29,25 +29,25 @@ class Walker:
 
 @counted
 def height(state):
-    """The longest game from here: a plain function with a plain result."""
+    """The length of the longest game from here: a plain function with a plain result."""
     return max((1 + height(state.after(move)) for move in state.legal_moves()), default=0)
 
 
 @counted
 def stumble(state, moves):
-    """Walks along `moves` and raises KeyError at their end."""
+    """Follows `moves` and raises KeyError at the end."""
     if not moves:
         raise KeyError("stumbled")
     return stumble(state.after(moves[0]), moves[1:])
 
 
 def count_by_hand(state):
-    """The number of nodes under and at `state`."""
+    """The number of nodes at and below `state`."""
     return 1 + sum(count_by_hand(state.after(move)) for move in state.legal_moves())
 
 
 def flat(visit):
-    """The visit and everything below it, in the order of visiting."""
+    """The visit and all visits below it, in visiting order."""
     yield visit
     for child in visit.children:
         yield from flat(child)
@@ -55,7 +55,7 @@ def flat(visit):
 
 @given(st.permutations(range(9)), st.integers(5, 8))
 def test_every_entry_counts_once(cells, marks):
-    """The count is the size of the tree, the root included."""
+    """The count is the size of the tree, including the root."""
     state = Board()
     for cell in cells[:marks]:
         if not state.is_terminal():
@@ -66,16 +66,16 @@ def test_every_entry_counts_once(cells, marks):
 
 
 def test_plain_functions_count_as_methods_do():
-    """`counted` works on a function, keeps its result, and keeps its name and docstring."""
+    """`counted` works for a function and keeps its result, name and docstring."""
     with NodeCounter() as nodes:
         assert height(SMALL) == 3
     assert nodes.visited == count_by_hand(SMALL) == 8
     assert height.__name__ == "height"
-    assert height.__doc__.startswith("The longest game")
+    assert height.__doc__.startswith("The length of the longest game")
 
 
 def test_counters_nest():
-    """An inner counter counts what happens while it is open, an outer one everything."""
+    """An inner counter counts nodes while it is open, an outer one all nodes."""
     with NodeCounter() as outer:
         height(SMALL)
         with NodeCounter() as inner:
@@ -85,7 +85,7 @@ def test_counters_nest():
 
 
 def test_closed_counters_stop():
-    """What is visited after the `with` statement is not counted."""
+    """Nodes visited after the `with` statement are not counted."""
     with NodeCounter() as nodes:
         height(SMALL)
     height(SMALL)
@@ -93,14 +93,14 @@ def test_closed_counters_stop():
 
 
 def test_an_unopened_counter_counts_nothing():
-    """A counter that nobody opened stays at zero."""
+    """A counter that was never opened stays at zero."""
     nodes = NodeCounter()
     height(SMALL)
     assert nodes.visited == 0
 
 
 def test_exceptions_close_counters_and_traces():
-    """A value function that raises leaves nothing open, and what it visited stays counted."""
+    """After an error in a value function, everything is closed, and its nodes remain counted."""
     before = _open()
     with (
         pytest.raises(KeyError, match="stumbled"),
@@ -115,7 +115,7 @@ def test_exceptions_close_counters_and_traces():
 
 
 def test_a_trace_goes_on_after_an_exception():
-    """The next call after one that raised is a root again, not a child of the fallen one."""
+    """The next call after one that raised an error is a root, not a child of the failed one."""
     with Trace() as trace:
         with pytest.raises(KeyError):
             stumble(SMALL, (7,))
@@ -124,7 +124,7 @@ def test_a_trace_goes_on_after_an_exception():
 
 
 def test_a_trace_is_the_tree():
-    """States, moves, depths and values of a small search are recorded in the order of visiting."""
+    """States, moves, depths and values of a small search are recorded in visiting order."""
     with Trace() as trace:
         height(SMALL)
     [root] = trace.roots
@@ -143,7 +143,7 @@ def test_a_trace_is_the_tree():
 
 
 def test_a_trace_keeps_bounds_by_name():
-    """What was passed beside the state is kept by parameter name; of a tuple, the first item."""
+    """Arguments other than the state are stored by name; a tuple's value is its first item."""
     with Trace() as trace:
         Walker().value(SMALL, "x", beta=5)
     [root] = trace.roots
@@ -155,7 +155,7 @@ def test_a_trace_keeps_bounds_by_name():
 
 @pytest.mark.parametrize("turned", [False, True])
 def test_of_a_pair_the_value_is_kept(turned):
-    """`(value, move)` and `(move, value)` are told apart by the first leaf, which has no move."""
+    """`(value, move)` and `(move, value)` are distinguished by the first leaf, which has no move."""
 
     @counted
     def best(state):
@@ -170,7 +170,7 @@ def test_of_a_pair_the_value_is_kept(turned):
 
 
 def test_each_outermost_call_is_a_root():
-    """Two searches inside one trace are two trees."""
+    """Two searches in one trace are two trees."""
     with Trace() as trace:
         height(SMALL.after(6))
         height(SMALL.after(7))
@@ -178,7 +178,7 @@ def test_each_outermost_call_is_a_root():
 
 
 def test_a_trace_does_not_change_the_count():
-    """Counter and trace see the same nodes, and results are the same with and without them."""
+    """A counter and a trace record the same nodes, and neither changes the results."""
     with NodeCounter() as nodes, Trace() as trace:
         result = Walker().value(SMALL, "x")
     assert nodes.visited == trace.visited == count_by_hand(SMALL)
@@ -186,7 +186,7 @@ def test_a_trace_does_not_change_the_count():
 
 
 def test_a_full_trace_raises():
-    """One node more than `most` is a RuntimeError which says how many were allowed."""
+    """One node more than `most` raises a RuntimeError, which states how many are allowed."""
     with Trace(most=8) as enough:
         height(SMALL)
     assert enough.visited == 8
@@ -197,7 +197,7 @@ def test_a_full_trace_raises():
 
 
 def test_a_full_trace_leaves_another_one_intact():
-    """When one of two traces is full, the other still starts its next tree at a root."""
+    """If one of two traces is full, the other still starts its next tree at a root."""
     with Trace() as wide:
         with pytest.raises(RuntimeError), Trace(most=2):
             height(SMALL)
@@ -205,11 +205,11 @@ def test_a_full_trace_leaves_another_one_intact():
     assert [root.state for root in wide.roots] == [SMALL, SMALL.after(6)]
 
 
-# Whose nodes are counted: those of the thread or task that opened the counter.
+# Only nodes of the thread or task that opened the counter are counted.
 
 
 def elsewhere(call):
-    """What a call returns in another thread, with a context of its own."""
+    """The result of a call in another thread, which has a separate context."""
     result = []
     thread = threading.Thread(
         target=contextvars.Context().run, args=(lambda: result.append(call()),)
@@ -220,19 +220,19 @@ def elsewhere(call):
 
 
 def count(call):
-    """The nodes that a call visits."""
+    """The number of nodes that a call visits."""
     with NodeCounter() as nodes:
         call()
     return nodes.visited
 
 
 def states(trace):
-    """The states of each recorded tree, in the order of visiting."""
+    """The states of each recorded tree, in visiting order."""
     return [[visit.state for visit in flat(root)] for root in trace.roots]
 
 
 def test_another_thread_is_not_counted():
-    """What another thread visits meanwhile is neither counted nor recorded here, nor ours there."""
+    """Nodes visited by another thread are neither counted nor recorded here, and vice versa."""
     with NodeCounter() as nodes, Trace() as trace:
         theirs = elsewhere(lambda: count(lambda: height(SMALL)))
         uncounted = elsewhere(lambda: height(SMALL))
@@ -243,7 +243,7 @@ def test_another_thread_is_not_counted():
 
 @given(st.lists(st.sampled_from([6, 7, 8]), min_size=1, max_size=6), st.randoms())
 def test_tasks_do_not_mix(moves, chance):
-    """However tasks take turns, each counts and records its own searches and no others."""
+    """However tasks are interleaved, each counts and records only its own searches."""
 
     async def search(move):
         with NodeCounter() as nodes, Trace() as trace:
@@ -266,7 +266,7 @@ def test_tasks_do_not_mix(moves, chance):
 
 
 def test_tasks_that_are_begun_inside_are_counted():
-    """Tasks and threads that a task starts and waits for count as its own work."""
+    """Nodes of tasks and threads that a task starts and waits for count as its own."""
 
     async def search():
         with NodeCounter() as nodes, Trace() as trace:
@@ -277,7 +277,7 @@ def test_tasks_that_are_begun_inside_are_counted():
 
 
 def test_a_closed_counter_keeps_its_number():
-    """A task that outlives the counter under which it began changes neither number nor tree."""
+    """A task that outlives the counter and trace open at its start changes neither of them."""
 
     async def search():
         with NodeCounter() as nodes, Trace() as trace:
@@ -293,7 +293,7 @@ def test_a_closed_counter_keeps_its_number():
 
 @given(st.permutations(range(4)), st.permutations(range(4)))
 def test_any_order_of_closing(opened, closed):
-    """Generators close what they opened in any order, and each counts from opening to closing."""
+    """Generators may close counters in any order, and each counts from opening to closing."""
 
     def counting(number):
         with NodeCounter() as nodes, Trace() as trace:
@@ -319,7 +319,7 @@ def test_any_order_of_closing(opened, closed):
 
 @pytest.mark.parametrize("make", [NodeCounter, Trace])
 def test_closing_in_another_thread_is_an_error(make):
-    """Who closes what another thread opened is told so, and its number stays from then on."""
+    """Closing a counter or trace in another thread is an error, and its contents no longer change."""
     opened = make()
 
     def close():
@@ -337,7 +337,7 @@ def test_closing_in_another_thread_is_an_error(make):
 
 
 def test_a_counter_counts_on_when_it_is_opened_again():
-    """Opened a second time, a counter goes on from its number."""
+    """A counter that is opened again continues from its number."""
     nodes = NodeCounter()
     for _ in range(2):
         with nodes:

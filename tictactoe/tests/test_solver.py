@@ -1,4 +1,4 @@
-"""The solver against plain memoised minimax on texts, which shares no code with it."""
+"""Tests of the solver against plain memoised minimax on texts, which shares no code with it."""
 
 from functools import cache
 
@@ -60,7 +60,7 @@ def test_solving_needs_no_boards(monkeypatch):
     ("ooox_xx__", -1), ("x_x_o____", 0), ("xx_oo_x__", -1),
 ])  # fmt: skip
 def test_values_have_two_views(text, value):
-    """What is good for x is as bad for o."""
+    """A board's value for o is the negative of its value for x."""
     assert solver.value(Board(text)) == value
     assert solver.value(Board(text), "x") == value
     assert solver.value(Board(text), "o") == -value

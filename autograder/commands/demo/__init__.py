@@ -1,6 +1,6 @@
-"""The bundled class: fictitious students, whose submissions are made from `class.toml`.
+"""The bundled class of fictitious students, whose submissions are made from `class.toml`.
 
-May import everything that the commands may.
+May import the same packages as the commands.
 """
 
 import json
@@ -11,33 +11,33 @@ from pathlib import Path
 import nbformat
 
 from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError
-from autograder.mutants import Mutant, load_mutants
 from autograder.release.assignments import add_students
 from autograder.release.notebooks import answer_id
+from autograder.studies.mutants import Mutant, load_mutants
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub
-from course.probes import Study, load_study
+from course.checks import Study, load_study
 
 HERE = Path(__file__).parent
-HANDED_IN = "2026-03-02 10:00:00 UTC"
-MARK = "made_by_the_demo.txt"
-MARKED = """`autograder demo` made this folder, and the next demo deletes everything in it.
+SUBMITTED_AT = "2026-03-02 10:00:00 UTC"
+MARK_FILE = "made_by_the_demo.txt"
+MARK_TEXT = """The command `demo` made this folder, and the next demo deletes everything in it.
 
-Keep nothing of your own here. Without this file the demo leaves the folder alone.
+Do not keep your own files here. Without this file, the demo does not touch the folder.
 """
 LIMITS = """
-# One submission of the bundled class never ends; it is stopped sooner than by default.
+# One submission of the bundled class never ends, so it is stopped earlier than by default.
 c.GradingStep.cell_seconds = 6
-c.GradingStep.probe_seconds = 6
+c.GradingStep.check_seconds = 6
 """
 
 
-def make_way(course: Path) -> None:
-    """Create a course folder for the demo, replacing an earlier demo's.
+def clear_target(course: Path) -> None:
+    """Create a course folder for the demo, replacing an earlier demo.
 
-    Raises `CourseFolderError` for a folder that holds anything else, and leaves it as it is.
+    Raises `CourseFolderError` for a folder with any other content, which is left unchanged.
     """
-    mark = course / MARK
+    mark = course / MARK_FILE
     if course.is_symlink():
         raise CourseFolderError(f"{course} is a symbolic link: name a real folder")
     if mark.is_file():
@@ -46,18 +46,20 @@ def make_way(course: Path) -> None:
                 shutil.rmtree(path)
             elif path != mark:
                 path.unlink()
-        mark.unlink()  # last, so that a demo that is stopped here may go on
+        mark.unlink()  # removed last, so that a demo that was stopped can continue
     elif course.exists() and any(course.iterdir()):
         raise CourseFolderError(
             f"{course} is not empty and was not made by the demo, so it is "
-            "left alone: name another folder"
+            "left unchanged: choose another folder"
         )
     CourseFolder.create(course)
-    mark.write_text(MARKED, "utf-8")
+    mark.write_text(MARK_TEXT, "utf-8")
 
 
-def hand_in(folder: CourseFolder) -> int:
-    """Put the class on the roster and its submissions into `submitted/`; returns its size."""
+def submit_work(folder: CourseFolder) -> int:
+    """Add the class to the roster and its submissions to `submitted/`; return the size of the
+    class.
+    """
     with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
         config.write(LIMITS)
     students = tomllib.loads((HERE / "class.toml").read_text("utf-8"))["student"]
@@ -68,13 +70,13 @@ def hand_in(folder: CourseFolder) -> int:
             target = folder.root / "submitted" / student["id"] / study.assignment
             target.mkdir(parents=True)
             if work["module"] != "empty folder":
-                _hand_in(folder, study, work, target)
+                _submit(folder, study, work, target)
     return len(students)
 
 
-def _hand_in(folder: CourseFolder, study: Study, work: dict, target: Path) -> None:
+def _submit(folder: CourseFolder, study: Study, work: dict, target: Path) -> None:
     shutil.copytree(folder.release(study.assignment), target, dirs_exist_ok=True)
-    (target / "timestamp.txt").write_text(HANDED_IN, "utf-8")
+    (target / "timestamp.txt").write_text(SUBMITTED_AT, "utf-8")
     module = target / study.module
     text = module_text(study, work)
     if text is None:
@@ -90,11 +92,11 @@ def _hand_in(folder: CourseFolder, study: Study, work: dict, target: Path) -> No
                     cell.source = answer
         nbformat.write(notebook, path)
     for change in work.get("notebooks", []):
-        _spoil(target, change)
+        _damage(target, change)
 
 
 def module_text(study: Study, work: dict) -> str | None:
-    """The text of the module handed in with a piece of work, or None if there is none."""
+    """Return the text of the submitted module, or None if there is none."""
     answer = answer_path(study).read_text("utf-8")
     kind, _, name = work["module"].partition(": ")
     match kind:
@@ -115,8 +117,8 @@ def module_text(study: Study, work: dict) -> str | None:
     return stub(text, study.module, keep=work["written"]) if "written" in work else text
 
 
-def _spoil(target: Path, change: dict) -> None:
-    """One of the things that happen to notebooks before they are handed in."""
+def _damage(target: Path, change: dict) -> None:
+    """Damage a notebook in one of the ways in which notebooks are damaged before submission."""
     path = target / change["notebook"]
     match change["what"]:
         case "cut off":

@@ -1,8 +1,8 @@
-"""Makes the book: the course as a static site that can be read offline.
+"""Builds the book: the course as a static site that can be read offline.
 
-Every notebook is run with the reference answers beside it, in a folder that is deleted afterwards.
-The pages show what the notebooks show, and no line of the answers: the site is searched for leaks
-before it replaces an earlier one. May import the rest of `release` and what lies below it.
+Every notebook is run with the reference answers in a temporary folder. The pages contain the
+notebooks and their outputs, but no line of the answers. The site is searched for leaks before it
+replaces an earlier one. May import the rest of `release` and the layers below it.
 """
 
 import json
@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
 
+from autograder.release.book.execution import execute
 from autograder.release.book.pages import PICTURES, BookError, Chapter, chapter
 from autograder.release.book.reference import (
     Reference,
@@ -31,22 +32,23 @@ from autograder.release.kit import checkout
 from autograder.release.leaks import find_leaks
 from autograder.release.notebooks import notebook_texts
 from autograder.workspace import answer_path
-from course.probes import Study, load_study, studies
-from course.start import PAGE as START_PAGE
+from common.command_lines import advice
+from course.checks import Study, load_study, studies
+from course.lab.start_page import PAGE as START_PAGE
 
 TITLE = "Adversarial search"
-CELL_SECONDS = 600  # for one cell, far more than any needs
+CELL_SECONDS = 600  # time limit for one cell, far more than any cell needs
 LIVE = "live"  # the folder of the live course, if there is one
 MARK = "made_by_the_book.txt"
-MARKED = """`autograder book` made this folder, and the next book replaces it.
+MARK_TEXT = """The command `book` made this folder, and the next book replaces it.
 
-Keep nothing of your own here. Without this file the folder is left alone.
+Do not store your own files here. Without this file, the folder is not replaced.
 """
 FILES = ("book.css", "book.js", "theme.js")
-SEARCH_ENGINE = Path(__file__).parent / "minisearch"  # as npm has it, version 7.2.0
-INDEX = "search-index.js"  # JSON in a script: pages opened from a folder may not fetch a file
+SEARCH_ENGINE = Path(__file__).parent / "minisearch"  # unchanged from npm, version 7.2.0
+INDEX = "search-index.js"  # JSON in a script, because pages opened from disk cannot fetch files
 INDEX_BEGINS = "window.bookIndex = "
-Tick = Callable[[str], object]  # is told the notebook of each cell that was run
+Tick = Callable[[str], object]  # called with the notebook after each cell
 
 
 @dataclass(frozen=True)
@@ -58,38 +60,38 @@ class Source:
 
     @property
     def name(self) -> str:
-        """The notebook's name, without its ending."""
+        """The notebook's name without its extension."""
         return self.path.stem
 
     def read(self) -> NotebookNode:
-        """The notebook as it is handed out."""
+        """Return the notebook in the form that students receive."""
         return nbformat.read(self.path, as_version=4)
 
 
 def sources(only: Sequence[str] | None = None) -> list[Source]:
-    """The notebooks of all studies in reading order, or `only` those named.
+    """Return the notebooks of all studies in reading order, or `only` the named ones.
 
-    Raises `BookError` for a name that no notebook has.
+    Raises `BookError` for an unknown name.
     """
-    every = [
+    notebooks = [
         Source(study, path.with_suffix(".ipynb"))
         for study in map(load_study, studies())
         for path in notebook_texts(study.folder)
     ]
-    unknown = sorted(set(only or ()) - {source.name for source in every})
+    unknown = sorted(set(only or ()) - {source.name for source in notebooks})
     if unknown:
         raise BookError(
             f"there is no notebook {', '.join(unknown)}; there are "
-            f"{', '.join(source.name for source in every)}"
+            f"{', '.join(source.name for source in notebooks)}"
         )
-    missing = [source.path.name for source in every if not source.path.is_file()]
+    missing = [source.path.name for source in notebooks if not source.path.is_file()]
     if missing:
-        raise BookError(f"{', '.join(missing)} is missing: run `autograder build`")
-    return [source for source in every if only is None or source.name in only]
+        raise BookError(f"{', '.join(missing)} is missing: run {advice('build')}")
+    return [source for source in notebooks if only is None or source.name in only]
 
 
 def count_cells(wanted: Sequence[Source]) -> int:
-    """The number of cells to be run for these chapters."""
+    """Return the number of cells to be run for these chapters."""
     return sum(_is_run(cell) for source in wanted for cell in source.read().cells)
 
 
@@ -101,31 +103,28 @@ def write_book(
     folder: Path,
     wanted: Sequence[Source],
     tick: Tick = lambda name: None,
-    complain: Callable[[str], object] = lambda line: None,
+    warn: Callable[[str], object] = lambda line: None,
     live: Callable[[Path, Sequence[NotebookNode]], None] | None = None,
 ) -> Path:
-    """Make the book of these notebooks in `folder`; returns its first page.
+    """Build the book of these notebooks in `folder`; return its first page.
 
-    An earlier book there is replaced only when the new one has passed the search for leaks.
-    `complain` is called with a sentence on anything left out. `live` makes the live course in the
-    folder that it is given, from the notebooks that were run, and searches it for leaks; then every
-    page has a button that leads there. Raises `BookError`, and `ReleaseError` without a checkout.
+    An earlier book is replaced only if the new one passes the search for leaks. `warn` is called
+    with a message on omitted output. `live`, if given, builds the live course from the executed
+    notebooks in a folder and searches it for leaks; every page then has a button that opens it.
+    Raises `BookError`, and `GenerationError` without a checkout.
     """
     checkout()
-    refuse_what_is_no_book(folder)
+    require_replaceable(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".book-", dir=folder.parent) as temporary:
         workspace, site = Path(temporary, "workspace"), Path(temporary, "site")
-        lay_out(workspace)
+        write_workspace(workspace)
         pictures: dict[str, bytes] = {}
         chapters, notebooks = [], []
         for source in wanted:
             done = run(source, workspace / source.study.assignment, tick)
             for number in _wrote_to_stderr(done):
-                complain(
-                    f"{source.name}.ipynb, cell {number}: what it wrote to stderr is left out "
-                    "of the book"
-                )
+                warn(f"{source.name}.ipynb, cell {number}: its output to stderr is not in the book")
             chapters.append(chapter(source.study, source.name, done, pictures))
             notebooks.append(done)
         _write_site(site, chapters, pictures, is_live=live is not None)
@@ -138,18 +137,16 @@ def write_book(
     return folder / "index.html"
 
 
-def refuse_what_is_no_book(folder: Path) -> None:
-    """Raise `BookError` if the folder holds something else, which no book may replace."""
+def require_replaceable(folder: Path) -> None:
+    """Raise `BookError` if the folder contains anything but a book."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise BookError(f"{folder} is not a folder: name a new one for the book")
     if folder.exists() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise BookError(
-            f"{folder} is not empty and holds no book, so it is left alone: name another folder"
-        )
+        raise BookError(f"{folder} is not empty and does not contain a book: name another folder")
 
 
-def lay_out(workspace: Path) -> None:
-    """The folder of somebody who has written every module, so that studies find one another's."""
+def write_workspace(workspace: Path) -> None:
+    """Write all reference modules into study folders from which studies can import each other."""
     for study in map(load_study, studies()):
         place = workspace / study.assignment
         place.mkdir(parents=True)
@@ -162,10 +159,10 @@ def run(
     tick: Tick = lambda name: None,
     client: Callable[..., NotebookClient] = NotebookClient,
 ) -> NotebookNode:
-    """Run all cells of the notebook in `folder`; returns the notebook with their outputs.
+    """Run all cells of the notebook in `folder`; return the notebook with their outputs.
 
-    Widgets leave a still picture. `client` makes what runs the cells. Raises `BookError` if one
-    fails.
+    Each widget is replaced by a static picture. `client` creates the client that runs the cells.
+    Raises `BookError` if a cell fails.
     """
     notebook = source.read()
     now = 0
@@ -179,7 +176,7 @@ def run(
         timeout=CELL_SECONDS,
         kernel_name="python3",
         store_widget_state=False,
-        coalesce_streams=True,  # else it is chance where a long output falls apart
+        coalesce_streams=True,  # otherwise, long outputs are split at random places
         shutdown_kernel="immediate",
         resources={"metadata": {"path": str(folder)}},
         extra_arguments=["--log-level=ERROR", "--HistoryManager.hist_file=:memory:"],
@@ -188,7 +185,7 @@ def run(
     )
     where = f"{source.name}.ipynb, cell"
     try:
-        running.execute()
+        execute(running)
     except CellTimeoutError:
         raise BookError(f"{where} {now}: it did not finish within {CELL_SECONDS} s") from None
     except DeadKernelError:
@@ -224,8 +221,8 @@ def _write_site(
         (study, [c for c in chapters if c.study == study])
         for study in map(load_study, dict.fromkeys(c.study.name for c in chapters))
     ]
-    beside = references()
-    pages: list[Chapter | Reference] = [*chapters, *beside]
+    reference_pages = references([one.page for one in chapters])
+    pages: list[Chapter | Reference] = [*chapters, *reference_pages]
     order = [("index.html", TITLE), *((one.page, one.title) for one in pages)]
     (site / PICTURES).mkdir(parents=True)
 
@@ -236,7 +233,7 @@ def _write_site(
             page=page,
             title=order[at][1],
             contents=contents,
-            reference=beside,
+            reference=reference_pages,
             before=order[at - 1] if at else None,
             after=order[at + 1] if at + 1 < len(order) else None,
             live=is_live and _live_address(chapters, page),
@@ -247,7 +244,7 @@ def _write_site(
     write("index.html", "landing.html", first=order[1])
     for one in chapters:
         write(one.page, "chapter.html", chapter=one)
-    for reference in beside:
+    for reference in reference_pages:
         write(reference.page, reference.template, **reference.facts)
     write_linked(site)
     write_packages(site)
@@ -259,11 +256,11 @@ def _write_site(
     (site / "minisearch.js").write_text(_search_engine(), "utf-8")
     index = json.dumps(_index(pages))
     (site / INDEX).write_text(f"{INDEX_BEGINS}{index};\n", "utf-8")
-    (site / MARK).write_text(MARKED, "utf-8")
+    (site / MARK).write_text(MARK_TEXT, "utf-8")
 
 
 def _live_address(chapters: Sequence[Chapter], page: str) -> str:
-    """Where the notebook of a page is in the live course; of any other page, the start page."""
+    """Return the address of a page's notebook in the live course, or of the start page."""
     path = next(
         (f"{c.study.assignment}/{c.name}.ipynb" for c in chapters if c.page == page), START_PAGE
     )
@@ -271,18 +268,18 @@ def _live_address(chapters: Sequence[Chapter], page: str) -> str:
 
 
 def _points(study: Study) -> str:
-    """What a study is worth, in words."""
+    """Return a phrase that states the points of a study."""
     checks = sum(c.max_points for c in study.checks.values() if not c.extra_credit)
     extra = sum(c.max_points for c in study.checks.values() if c.extra_credit)
     return (
-        f"{checks:g} points by checks"
-        + (f", {extra:g} of extra credit" if extra else "")
-        + f", {sum(study.written.values()):g} by answers in words"
+        f"{checks:g} points for checks"
+        + (f", {extra:g} extra credit" if extra else "")
+        + f", {sum(study.written.values()):g} for written answers"
     )
 
 
 def _index(pages: Sequence[Chapter | Reference]) -> list[dict[str, str]]:
-    """What the search looks through: an entry for each section of each page."""
+    """Return the search index, which has an entry for each section of each page."""
     return [
         {
             "page": f"{one.page}#{section.anchor}",
@@ -296,20 +293,22 @@ def _index(pages: Sequence[Chapter | Reference]) -> list[dict[str, str]]:
 
 
 def _search_engine() -> str:
-    """The script of MiniSearch, its licence on top."""
+    """Return the script of MiniSearch with its licence at the top."""
     script = (SEARCH_ENGINE / "index.js").read_text("utf-8").rpartition("//# sourceMappingURL")[0]
     return f"/*\n{(SEARCH_ENGINE / 'LICENSE.txt').read_text('utf-8')}*/\n{script}"
 
 
 def refuse_leaks(site: Path, texts: Path) -> None:
-    """Raise `BookError` if the site gives an answer away, in its bytes or in what is read there:
-    between the letters of a coloured line of code stand tags."""
+    """Raise `BookError` if the site's bytes or its visible text give an answer away.
+
+    The text is searched separately, because tags divide the lines of highlighted code.
+    """
     texts.mkdir()
     files = sorted(path for path in site.rglob("*") if path.is_file())
     for page in [path for path in files if path.suffix == ".html"]:
-        read = texts / page.name
-        read.write_text(_text(page.read_text("utf-8")), "utf-8")
-        files.append(read)
+        text = texts / page.name
+        text.write_text(visible_text(page.read_text("utf-8")), "utf-8")
+        files.append(text)
     leaks = dict.fromkeys(
         leak for study in map(load_study, studies()) for leak in find_leaks(study, files)
     )
@@ -317,6 +316,6 @@ def refuse_leaks(site: Path, texts: Path) -> None:
         raise BookError("the book was not written: " + "; ".join(leaks))
 
 
-def _text(page: str) -> str:
-    """What is read on a page, its lines kept."""
+def visible_text(page: str) -> str:
+    """Return the visible text of a page, with its line breaks."""
     return unescape(re.sub(r"<[^>]+>", "", page))

@@ -1,9 +1,11 @@
-"""Makes the book's pages beside the chapters: node counts, guides, sources, the given packages."""
+"""Builds the book's reference pages: guides, node counts, packages, statistics, glossary and
+sources.
+"""
 
 import importlib
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -16,6 +18,10 @@ import pdoc
 from autograder.release.book.pages import (
     BIBLIOGRAPHY,
     BIBLIOGRAPHY_PAGE,
+    GLOSSARY,
+    GLOSSARY_PAGE,
+    STATISTICS,
+    STATISTICS_PAGE,
     Renderer,
     Section,
     find_sections,
@@ -24,16 +30,18 @@ from autograder.release.book.pages import (
 )
 from autograder.release.derive import COURSE
 from autograder.release.kit import PAGES, imported, links_in, trees
-from course.probes import load_study, studies
-from course.recorded import node_counts
+from autograder.release.notebooks import notebook_number
+from course.checks import load_study, studies
+from course.published import node_counts
 from tictactoe import nodes
 
 HOME = COURSE.parent
 DOCS = HOME / "docs"
-PACKAGES = "packages"  # the folder of the pages on the given modules
-GIVEN = ("tictactoe", "sequence", "course")
-NAMED = re.compile(rf"\b(?:{'|'.join(GIVEN)})(?:\.\w+)+")
-SEARCHES = {  # how the tables of node counts name the searches
+PACKAGES = "packages"  # the folder of the pages on the packages
+PUBLIC_PACKAGES = ("common", "tictactoe", "sequence", "course")
+NOTEBOOK = re.compile(r"\bnotebook\s(\d+[a-z]?)\b")
+MODULE_NAME = re.compile(rf"\b(?:{'|'.join(PUBLIC_PACKAGES)})(?:\.\w+)+")
+SEARCHES = {  # names of the searches in the tables of node counts
     "alpha_beta": "alpha-beta", "type_a": "Type A",
     "type_a_pruned": "Type A with alpha-beta, moves in board order",
     "type_a_plus": "Type A with alpha-beta and move ordering",
@@ -42,38 +50,53 @@ SEARCHES = {  # how the tables of node counts name the searches
 
 @dataclass(frozen=True)
 class Reference:
-    """A page to look things up in."""
+    """A reference page."""
 
     page: str  # its file
     title: str
-    about: str  # a sentence without its full stop
+    about: str  # a sentence without the full stop
     sections: tuple[Section, ...]
     template: str = "text.html"
     facts: Mapping[str, object] = field(default_factory=dict)  # for the template
 
 
-def references() -> list[Reference]:
-    """The pages in the order of the contents."""
+def references(chapters: Iterable[str]) -> list[Reference]:
+    """Return the pages in the order of the table of contents; `chapters` are the pages of the book's
+    notebooks.
+    """
     rules = _rules_of_counting()
-    # The tables are numbers: what can be searched for are the rules.
-    found = Section("rules", "The rules of counting", 1, plain(rules))
+    # The search index contains only the rules, because the tables consist of numbers.
+    section = Section("rules", "The rules of counting", 1, plain(rules))
     counts = Reference(
         "node-counts.html",
         "Node counts",
         "how nodes, depths and ties are counted, and how many nodes each search "
-        "visits, to compare your own with",
-        (found,),
+        "visits, so that you can compare your own counts",
+        (section,),
         "counts.html",
         {"rules": rules, **_counts()},
     )
+    numbers = {number: page for page in chapters if (number := notebook_number(page))}
     abouts = {
-        "student.md": "how to work, check and hand in; the keys of the boards",
-        "league.md": "how to write an agent for Sequence and have it play",
+        "student.md": "how to work, check and submit; the keys of the boards",
+        "league.md": "how to write an agent for Sequence and let it play",
     }
     return [
         *(_text_page(DOCS / name, f"{Path(name).stem}.html", abouts[name]) for name in PAGES),
         counts,
         _packages_page(),
+        _text_page(
+            HOME / STATISTICS,
+            STATISTICS_PAGE,
+            "how far a score can be trusted: intervals, numbers of games, paired deals",
+            numbers,
+        ),
+        _text_page(
+            HOME / GLOSSARY,
+            GLOSSARY_PAGE,
+            "the terms of the course, each with the notebook that introduces it",
+            numbers,
+        ),
         _text_page(
             HOME / BIBLIOGRAPHY,
             BIBLIOGRAPHY_PAGE,
@@ -82,18 +105,29 @@ def references() -> list[Reference]:
     ]
 
 
-def _text_page(path: Path, page: str, about: str) -> Reference:
-    """A page of a Markdown file; its links to other guides lead to their pages."""
+def _text_page(
+    path: Path, page: str, about: str, notebooks: Mapping[str, str] | None = None
+) -> Reference:
+    """Return the page of a Markdown file, with links to the pages of other guides.
+
+    `notebooks` maps the numbers of notebooks to their pages: "notebook 8" becomes a link.
+    """
     text = path.read_text("utf-8")
-    for name in PAGES:
+    for name in (*PAGES, Path(BIBLIOGRAPHY).name):
         text = text.replace(f"]({name}", f"]({Path(name).stem}.html")
+
+    def link(match: re.Match[str]) -> str:
+        target = (notebooks or {}).get(match[1])
+        return f"[{match[0]}]({target})" if target else match[0]
+
+    text = NOTEBOOK.sub(link, text)
     body = markdown(text, Renderer())
     sections = tuple(find_sections(body))
     return Reference(page, sections[0].title, about, sections, facts={"text": body})
 
 
 def write_linked(site: Path) -> None:
-    """Copy what the guides link to, pictures and examples, to the same places in the site."""
+    """Copy the pictures and examples to which the guides link; their paths do not change."""
     for name in chain.from_iterable(links_in((DOCS / page).read_text("utf-8")) for page in PAGES):
         if name not in PAGES:
             (site / name).parent.mkdir(parents=True, exist_ok=True)
@@ -104,43 +138,42 @@ def write_linked(site: Path) -> None:
 
 
 def _rules_of_counting() -> str:
-    """The docstring of `tictactoe.nodes` as HTML, its example as a Python session."""
+    """Return the docstring of `tictactoe.nodes` as HTML, with its example as a Python session."""
     words, prompt, session = nodes.__doc__.partition(">>> ")
     return markdown(f"{words}\n```pycon\n{prompt}{session}```\n", Renderer())
 
 
 def _counts() -> dict[str, object]:
-    """The published node counts as the rows of two tables."""
-    found = node_counts()
-    boards = {key: counts for key, counts in found.items() if key != "totals"}
+    """Return the published node counts as the rows of two tables."""
+    published = node_counts()
+    boards = {key: counts for key, counts in published.items() if key != "totals"}
     every = sorted(
         {board for counts in boards.values() for board in counts},
         key=lambda board: (-board.count("_"), board.replace("_", "~")),
     )
     return {
-        "totals": [(search_name(key), row) for key, row in found["totals"].items()],
+        "totals": [(search_name(key), row) for key, row in published["totals"].items()],
         "searches": [search_name(key) for key in boards],
         "boards": [(board, [counts[board] for counts in boards.values()]) for board in every],
     }
 
 
 def search_name(key: str) -> str:
-    """The name of a search in the tables."""
+    """Return the name of a search in the tables."""
     return SEARCHES.get(key, key.replace("_", " "))
 
 
-# ---- The given packages
+# ---- The course's packages
 
 
 def _packages_page() -> Reference:
-    """The given modules with what they are for and what they offer, each with its own page."""
+    """Return a list of the public modules with their purpose and members, linked to their pages."""
     renderer, lines = (
         Renderer(),
         [
-            "# The given packages",
-            (
-                "What the notebooks and your modules import. `help(...)` says the same in a notebook."
-            ),
+            "# The course's packages",
+            "The modules that notebooks and your code import. In a notebook, `help(...)` shows the "
+            "same text.",
         ],
     )
     for name, module in documented().items():
@@ -154,15 +187,15 @@ def _packages_page() -> Reference:
     body = markdown("\n\n".join(lines), renderer)
     return Reference(
         "packages.html",
-        "The given packages",
-        "what modules, classes and functions are there to be used",
+        "The course's packages",
+        "the modules, classes and functions that you can use",
         tuple(find_sections(body)),
         facts={"text": body},
     )
 
 
 def write_packages(site: Path) -> None:
-    """Pages on the given modules that are used, made of their docstrings by pdoc."""
+    """Write a page for each documented module, generated by pdoc from its docstrings."""
     pdoc.render.configure(
         docformat="markdown",
         show_source=False,
@@ -173,43 +206,46 @@ def write_packages(site: Path) -> None:
         path = site / PACKAGES / f"{name.replace('.', '/')}.html"
         path.parent.mkdir(parents=True, exist_ok=True)
         page = pdoc.render.html_module(module, documented())
-        # An example may be wider than its window: the keyboard scrolls what it can reach.
+        # A wide example scrolls; because it can have the focus, it scrolls with the keyboard as
+        # well.
         path.write_text(page.replace("<pre>", '<pre tabindex="0">'), "utf-8", newline="\n")
 
 
 @cache
 def documented() -> Mapping[str, pdoc.doc.Module]:
-    """The given modules that notebooks and stubs import, or a guide names, in order."""
-    found = {
+    """Return, in sorted order, the public modules that notebooks or stubs import or that a guide
+    mentions.
+    """
+    names = {
         name
         for page in PAGES
-        for words in NAMED.findall((DOCS / page).read_text("utf-8"))
-        for name in _beginnings(words)
+        for words in MODULE_NAME.findall((DOCS / page).read_text("utf-8"))
+        for name in _prefixes(words)
     }
     for study in map(load_study, studies()):
         for path in [study.folder / study.module, *study.folder.glob("*.ipynb")]:
-            found |= {
+            names |= {
                 name
                 for tree in trees(path.name, path.read_text("utf-8"))
                 for name in imported(tree)
             }
     return {
         name: pdoc.doc.Module(_loaded(name))
-        for name in sorted(found)
-        if name.split(".")[0] in GIVEN and _is_module(name)
+        for name in sorted(names)
+        if name.split(".")[0] in PUBLIC_PACKAGES and _is_module(name)
     }
 
 
 def _loaded(name: str) -> ModuleType:
-    """The module, with the public names loaded that are imported on first use: pdoc needs them."""
+    """Return the module after loading its lazily imported public names, because pdoc needs them."""
     module = importlib.import_module(name)
     for public in getattr(module, "__all__", ()):
         getattr(module, public)
     return module
 
 
-def _beginnings(name: str) -> Iterator[str]:
-    """A dotted name, and what it begins with: "a.b.c", "a.b"."""
+def _prefixes(name: str) -> Iterator[str]:
+    """Yield a dotted name and its dotted prefixes, such as "a.b.c" and "a.b"."""
     while "." in name:
         yield name
         name = name.rpartition(".")[0]
@@ -218,5 +254,5 @@ def _beginnings(name: str) -> Iterator[str]:
 def _is_module(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ModuleNotFoundError:  # what stands before its last dot is no package
+    except ModuleNotFoundError:  # its parent is not a package
         return False

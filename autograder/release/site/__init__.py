@@ -1,8 +1,8 @@
-"""Makes the live site: the book, and behind a button on each page the same notebook to work on.
+"""Builds the live site: the book, with a button on each page that opens the notebook.
 
-The live course is JupyterLite: Python runs in the student's browser, and work is kept there. The
-site is one static folder. Nothing that it shows or runs is asked of anybody else, unless plotting
-is to come from Pyodide's server. May import the rest of `release` and what lies below it.
+The live course is JupyterLite: Python runs in the student's browser, which also stores the work. The
+site is one static folder and needs no other server, unless plotting packages are loaded from
+Pyodide's server. May import the rest of `release` and the layers below it.
 """
 
 import json
@@ -17,24 +17,24 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from autograder.release.book import Source, refuse_what_is_no_book, sources, write_book
+from autograder.release.book import Source, require_replaceable, sources, write_book
 from autograder.release.book.pages import EMBEDDED, alternative_texts
 from autograder.release.kit import Member, contents, find_all_leaks
 from autograder.release.notebooks import check_id, notebook_texts
 from autograder.release.site.fetch import Fetched, SiteError, fetch
 from autograder.release.site.live import build_live
 from autograder.release.site.wheels import KIT_NAME, pyodide_server
-from course.drawn_before import FILE, key
-from course.probes import Study
+from course.checks import Study
+from course.lab.prerendered import FILE, key
 
-DRAWN_BEFORE = f"course/{FILE.name}"
-NUMPY = re.compile(r"\b(?:numpy|playouts)\b")  # imported by a cell, or by what it imports
-BY_MATPLOTLIB = b"matplotlib.org"  # it says so in the pictures that it draws
-Tell = Callable[[str], object]
+PRERENDERED_FILE = f"course/lab/{FILE.name}"
+NUMPY = re.compile(r"\b(?:numpy|playouts)\b")  # a cell that matches needs numpy
+BY_MATPLOTLIB = b"matplotlib.org"  # appears in matplotlib's pictures
+Report = Callable[[str], object]
 
 
 def chapters(wanted: Iterable[Study]) -> list[Source]:
-    """The notebooks of these studies."""
+    """Return the notebooks of these studies."""
     return sources([path.stem for study in wanted for path in notebook_texts(study.folder)])
 
 
@@ -42,48 +42,50 @@ def write_site(
     folder: Path,
     wanted: Sequence[Study],
     cache: Path,
-    tell: Tell = lambda what: None,
-    tick: Tell = lambda name: None,
-    complain: Tell = lambda line: None,
+    report: Report = lambda what: None,
+    tick: Report = lambda name: None,
+    warn: Report = lambda line: None,
     *,
     with_plotting: bool = False,
 ) -> Path:
-    """Make the live site of these studies in `folder`; returns its first page.
+    """Build the live site of these studies in `folder`; return its first page.
 
-    An earlier site there is replaced only when the new one has passed the search for leaks. What is
-    fetched from registries stays in `cache`. `tell` is told what is being done, `tick` the notebook
-    of each cell that was run, `complain` what was left out of the book. `with_plotting`: in the
-    live course numpy and matplotlib are fetched from Pyodide's server. Raises `SiteError` or
-    another `Refused`.
+    An earlier site is replaced only if the new one passes the search for leaks. Downloads are
+    stored in `cache`. `report` is called with each step, `tick` with the notebook after each cell,
+    `warn` with messages on omitted output. With `with_plotting`, the live course loads numpy and
+    matplotlib from Pyodide's server. Raises `SiteError` or another `UserError`.
     """
-    refuse_what_is_no_book(folder)
+    require_replaceable(folder)
     kit = contents(wanted)
-    fetched = fetch(cache, lambda what: tell(f"fetching {what}"))
+    fetched = fetch(cache, lambda what: report(f"fetching {what}"))
 
     def live(target: Path, notebooks: Sequence[NotebookNode]) -> None:
-        tell("building the live course")
-        drawn = json.dumps(drawn_in(notebooks), indent=0).encode()
+        report("building the live course")
+        drawn = json.dumps(prerendered_outputs(notebooks), indent=0).encode()
         build_live(
             target,
             wanted,
-            {**kit, DRAWN_BEFORE: drawn},
+            {**kit, PRERENDERED_FILE: drawn},
             fetched,
             pyodide_server(fetched.pyodide) if with_plotting else None,
         )
-        tell("searching every byte that was not fetched for leaks")
+        report("searching for leaks in every byte that was not downloaded")
         refuse_leaks(target, fetched)
 
-    return write_book(folder, chapters(wanted), tick, complain, live)
+    return write_book(folder, chapters(wanted), tick, warn, live)
 
 
 def megabytes(folder: Path) -> float:
-    """The size of all files in a folder."""
+    """Return the size of all files in a folder in megabytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def drawn_in(notebooks: Iterable[NotebookNode]) -> dict[str, dict[str, list]]:
-    """What cells showed, by the cells' keys: the "pictures" that matplotlib drew, as words and SVG,
-    and the "outputs", as HTML, of all cells of notebooks that need numpy."""
+def prerendered_outputs(notebooks: Iterable[NotebookNode]) -> dict[str, dict[str, list]]:
+    """Return the stored outputs of cells, by the cells' keys.
+
+    These are the "pictures" of matplotlib, as alternative text and SVG, and the "outputs", as HTML,
+    of all cells in notebooks that need numpy.
+    """
     pictures: dict[str, list[tuple[str, str]]] = {}
     outputs: dict[str, list[str]] = {}
     for notebook in notebooks:
@@ -91,9 +93,9 @@ def drawn_in(notebooks: Iterable[NotebookNode]) -> dict[str, dict[str, list]]:
         needs_numpy = any(NUMPY.search(cell.source) for cell in cells)
         for cell in cells:
             pages = [page for page in map(_as_html, cell.outputs) if page]
-            drawn = [found for page in pages for found in _by_matplotlib(page)]
-            if drawn:
-                pictures[key(cell.source)] = drawn
+            plots = [plot for page in pages for plot in _matplotlib_pictures(page)]
+            if plots:
+                pictures[key(cell.source)] = plots
             if needs_numpy and pages and not check_id(cell):
                 outputs[key(cell.source)] = pages
     return {"pictures": pictures, "outputs": outputs}
@@ -105,22 +107,21 @@ def _as_html(output: NotebookNode) -> str:
     return data.get("text/html") or (f"<pre>{escape(plain)}</pre>" if plain else "")
 
 
-def _by_matplotlib(page: str) -> Iterator[tuple[str, str]]:
+def _matplotlib_pictures(page: str) -> Iterator[tuple[str, str]]:
     for image in EMBEDDED.finditer(page):
         svg = b64decode(image[2])
         if BY_MATPLOTLIB in svg:
-            (words,) = alternative_texts(image[0])
-            yield words, svg.decode()
+            (text,) = alternative_texts(image[0])
+            yield text, svg.decode()
 
 
 # ---- The search for leaks
 
 
 def refuse_leaks(site: Path, fetched: Fetched) -> None:
-    """Raise `SiteError` if the live course holds what students must not see.
+    """Raise `SiteError` if the live course contains anything that students must not see.
 
-    Every file is searched, and what is inside our own wheel, except what is byte by byte as it was
-    fetched: neither we nor a student wrote any of that.
+    Every file is searched, including those in our own wheel, except unchanged downloads.
     """
     known = fetched.digests()
     ours = [
@@ -135,7 +136,7 @@ def refuse_leaks(site: Path, fetched: Fetched) -> None:
 
 
 def _members(path: Path, site: Path) -> Iterator[Member]:
-    """The file, or what is in it if it is the wheel that we made."""
+    """Yield the file, or its members if it is our own wheel."""
     data, name = path.read_bytes(), path.relative_to(site).as_posix()
     if path.name.startswith(KIT_NAME):
         with zipfile.ZipFile(BytesIO(data)) as archive:

@@ -1,7 +1,7 @@
-"""Fetches what the live site is made of, each thing once and by a lock with digests.
+"""Downloads the components of the live site, which are locked with digests.
 
-These are an environment with JupyterLite's builder, the wheels that Python in the browser has, and
-Pyodide, which is that Python. They stay in a cache until their lock changes.
+The components are an environment with JupyterLite's builder, the wheels for Python in the browser,
+and Pyodide, which is Python in the browser. They are cached until their lock changes.
 """
 
 import hashlib
@@ -14,23 +14,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.course_folder import held
-from autograder.errors import Refused
+from autograder.course_folder import folder_lock
+from autograder.errors import UserError
 
 LOCKS = Path(__file__).parent / "locks"
-BROWSER_PYTHON = "3.14"  # Pyodide's
-STAMP = "fetched"  # holds what the folder was made from, and is written last
-LINES = 3  # of what a failed command said last
+BROWSER_PYTHON = "3.14"  # the version of Pyodide's Python
+STAMP = "fetched"  # contains a digest of the folder's sources, and is written last
+LINES = 3  # lines of a failed command's output that are shown
 NPM_FILES = ("package.json", "package-lock.json")
 
 
-class SiteError(Refused):
-    """The site was not made; the message says why."""
+class SiteError(UserError):
+    """The site was not built; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Fetched:
-    """The folders of what was fetched."""
+    """The folders that contain the downloads."""
 
     environment: Path
     wheels: Path
@@ -43,8 +43,8 @@ class Fetched:
         return self.environment / folder / name
 
     def digests(self) -> set[bytes]:
-        """The SHA-256 of every file that was fetched, and of every file in JupyterLite's archive."""
-        found = {
+        """Return the SHA-256 of every downloaded file and of every file in JupyterLite's archive."""
+        digests = {
             hashlib.sha256(path.read_bytes()).digest()
             for folder in (self.extensions, self.wheels, self.pyodide)
             for path in folder.rglob("*")
@@ -52,12 +52,12 @@ class Fetched:
         }
         (app,) = self.environment.rglob("jupyterlite-app-*.tgz")
         with tarfile.open(app) as archive:
-            found |= {
+            digests |= {
                 hashlib.sha256(opened.read()).digest()
                 for member in archive
                 if member.isfile() and (opened := archive.extractfile(member)) is not None
             }
-        return found
+        return digests
 
     @property
     def pyodide(self) -> Path:
@@ -66,12 +66,12 @@ class Fetched:
 
     @property
     def extensions(self) -> Path:
-        """JupyterLab's extensions in the environment."""
+        """The folder of JupyterLab's extensions in the environment."""
         return self.environment / "share" / "jupyter" / "labextensions"
 
 
-def fetch(cache: Path, tell: Callable[[str], object] = lambda what: None) -> Fetched:
-    """Fetch into `cache` what is not there yet; `tell` is told what is being fetched.
+def fetch(cache: Path, report: Callable[[str], object] = lambda step: None) -> Fetched:
+    """Download missing components into `cache`; `report` is called with each component.
 
     Raises `SiteError` without npm, venv or a network.
     """
@@ -111,31 +111,38 @@ def fetch(cache: Path, tell: Callable[[str], object] = lambda what: None) -> Fet
             shutil.copy(LOCKS / name, folder)
         run(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", cwd=folder)
 
-    with held(cache):
-        tell("JupyterLite")
+    with folder_lock(cache):
+        report("JupyterLite")
         _once(fetched.environment, [LOCKS / "build.lock"], environment)
-        tell("what Python in the browser imports")
+        report("packages for Python in the browser")
         _once(fetched.wheels, [LOCKS / "browser.lock"], wheels)
-        tell("Python for the browser")
+        report("Python for the browser")
         _once(fetched.npm, [LOCKS / name for name in NPM_FILES], pyodide)
     return fetched
 
 
+def fetched_before(cache: Path) -> Fetched | None:
+    """Return the components in `cache`, without downloading any; None if some are missing."""
+    fetched = Fetched(cache / "environment", cache / "wheels", cache / "npm")
+    folders = (fetched.environment, fetched.wheels, fetched.npm)
+    return fetched if all((folder / STAMP).is_file() for folder in folders) else None
+
+
 def _once(folder: Path, locks: Sequence[Path], make: Callable[[Path], object]) -> None:
-    """Let `make` fill the folder, unless that was done from the same locks in the same place."""
+    """Let `make` fill the folder, unless the folder was made from the same locks in the same place."""
     made_from = f"{sys.version} {folder.resolve()}".encode()
-    wanted = hashlib.sha256(b"".join([made_from, *(lock.read_bytes() for lock in locks)]))
+    digest = hashlib.sha256(b"".join([made_from, *(lock.read_bytes() for lock in locks)]))
     stamp = folder / STAMP
-    if stamp.is_file() and stamp.read_text("ascii") == wanted.hexdigest():
+    if stamp.is_file() and stamp.read_text("ascii") == digest.hexdigest():
         return
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     make(folder)
-    stamp.write_text(wanted.hexdigest(), "ascii")
+    stamp.write_text(digest.hexdigest(), "ascii")
 
 
 def run(*command: str | Path, cwd: Path | None = None) -> None:
-    """Run a command quietly; raises `SiteError` with its last lines if it fails."""
+    """Run a command quietly; if it fails, raise `SiteError` with the last lines of its output."""
     done = subprocess.run(
         [os.fspath(part) for part in command],
         cwd=cwd,
@@ -150,6 +157,6 @@ def run(*command: str | Path, cwd: Path | None = None) -> None:
         last = " / ".join(done.stdout.strip().splitlines()[-LINES:])
         raise SiteError(
             f"{' '.join(os.fspath(part) for part in command[:4])} failed (no network? a full "
-            f"disk?), and said: {last or 'nothing'}. Run the same command again to go "
-            "on."
+            f"disk?). Its output ends with: {last or 'nothing'}. To continue, run the same command "
+            "again."
         )

@@ -12,15 +12,15 @@ from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from autograder.release.kit import Contents
 from autograder.release.site.fetch import Fetched, run
-from autograder.release.site.wheels import LOCK, kit_wheel, lay_packages
-from course.probes import Study
-from course.start import CALL, start_page, write_page
+from autograder.release.site.wheels import LOCK, install_wheels, kit_wheel
+from course.checks import Study
+from course.lab.start_page import CALL, start_page, write_page
 
 KERNEL_EXTENSION = "@jupyterlite/pyodide-kernel-extension"
 PYODIDE = "static/pyodide"
-DAY = "1980-01-01T00:00:00Z"  # of every file, so that the same files give the same site
-LISTING = "all.json"  # of a folder, beside which JupyterLite looks for no files
-SETTINGS = {  # Lab's own: no question about news, no dates, and work is kept after a few seconds
+FILE_DATE = "1980-01-01T00:00:00Z"  # of every file, for reproducible builds
+LISTING = "all.json"  # the listing of a folder, from which JupyterLite reads
+SETTINGS = {  # settings of JupyterLab: no news, no dates, frequent autosave
     "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
     "@jupyterlab/filebrowser-extension:browser": {"showLastModifiedColumn": False},
     "@jupyterlab/docmanager-extension:plugin": {"autosaveInterval": 10},
@@ -28,21 +28,21 @@ SETTINGS = {  # Lab's own: no question about news, no dates, and work is kept af
 WELCOME = """\
 # Start here
 
-All of this runs in your browser, and your work is kept there: in this browser, on this computer,
-until you clear the data of this site. Nobody else sees it. Download it from time to time.
+Everything runs in your browser, and your work is stored there: in this browser, on this computer,
+until you clear the data of this site. No one else can see it. Download it from time to time.
 
 To update this page, click on the lines below and press Shift + Enter."""
 HOW = """\
-## How to go about it
+## How to work
 
 1. Open the next notebook, read it from the top, and run its cells as you go (Shift + Enter). The
    first cell takes some seconds, while Python starts.
-2. Where it asks for code, open the module beside it (double-click it in the list on the left) and
+2. When it asks for code, open the module next to it (double-click it in the list on the left) and
    write the code there. Save the module (Ctrl + S); the notebook picks up the change.
-3. Run the `check(...)` cells: they say what is right and what to look at.
-4. Answer the questions in words, in the notebook.
-5. Hand in: save everything, then run the last cell of the study's last notebook. It makes one file
-   to download; hand that in as your course says."""
+3. Run the `check(...)` cells: they show what is correct and where to look.
+4. Write your answers to the questions in the notebook.
+5. Submit: save everything, then run the last cell of the study's last notebook. It creates one file
+   to download; submit it as your course requires."""
 
 
 def build_live(
@@ -54,14 +54,14 @@ def build_live(
 ) -> None:
     """Build the live course with these studies of the kit in the folder `target`.
 
-    `plotting_from`: the server from which numpy and matplotlib may come, if from any.
+    `plotting_from` is the server from which numpy and matplotlib are loaded, if any.
     """
     with TemporaryDirectory(prefix=".live-", dir=target.parent) as temporary:
         source = Path(temporary)
         pyodide = source / PYODIDE
         pyodide.mkdir(parents=True)
         kernel = fetched.extensions / KERNEL_EXTENSION / "static" / "pypi"
-        loaded = lay_packages(
+        loaded = install_wheels(
             pyodide,
             fetched.pyodide,
             [*fetched.wheels.glob("*.whl"), *kernel.glob("*.whl")],
@@ -84,11 +84,11 @@ def build_live(
             },
         )
         run(fetched.python, "-m", "jupyterlite_core", "build", cwd=source)
-    lay_files(target, wanted, kit)
+    write_files(target, wanted, kit)
 
 
 def _lite(loaded: Sequence[str], digest: str) -> dict[str, Any]:
-    lock = f"./{PYODIDE}/{LOCK}?sha256={digest}"  # never one that a browser kept of another site
+    lock = f"./{PYODIDE}/{LOCK}?sha256={digest}"  # prevents the use of another site's cached lock
     kernel = {
         "pyodideUrl": f"./{PYODIDE}/pyodide.mjs",
         "disablePyPIFallback": True,
@@ -110,12 +110,14 @@ def _write(path: Path, data: Any) -> None:
     path.write_text(json.dumps(data, indent=1) + "\n", "utf-8")
 
 
-# ---- What is worked on
+# ---- Files for students
 
 
-def lay_files(target: Path, wanted: Sequence[Study], kit: Contents) -> None:
-    """Put the studies' files and a start page into the live course, with the lists of them that
-    JupyterLite reads instead of asking a server."""
+def write_files(target: Path, wanted: Sequence[Study], kit: Contents) -> None:
+    """Write the studies' files, a start page and folder listings into the live course.
+
+    JupyterLite reads the listings instead of querying a server.
+    """
     files = target / "files"
     for study in wanted:
         place = files / study.assignment
@@ -123,7 +125,8 @@ def lay_files(target: Path, wanted: Sequence[Study], kit: Contents) -> None:
         for name, data in kit.items():
             if name.startswith(f"course/{study.assignment}/"):
                 (place / Path(name).name).write_bytes(data)
-    (files / "bibliography.md").write_bytes(kit["course/bibliography.md"])
+    for name in ("bibliography.md", "glossary.md", "statistics.md"):
+        (files / name).write_bytes(kit[f"course/{name}"])
     write_page(files, WELCOME, CALL, replace(start_page(files), missing=()), HOW)
     manager = FileContentsManager(root_dir=str(files))
     for name, listing in _listings(manager):
@@ -133,10 +136,10 @@ def lay_files(target: Path, wanted: Sequence[Study], kit: Contents) -> None:
 
 
 def _listings(manager: FileContentsManager, name: str = "") -> Iterator[tuple[str, dict]]:
-    """The path and the list of a folder and of all below it."""
+    """Yield the paths and listings of a folder and its subfolders."""
     listing = manager.get(name, content=True, type="directory")
     for entry in (listing, *listing["content"]):
-        entry["created"] = entry["last_modified"] = DAY
+        entry["created"] = entry["last_modified"] = FILE_DATE
     yield name, listing
     for entry in listing["content"]:
         if entry["type"] == "directory":

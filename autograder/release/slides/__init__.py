@@ -1,8 +1,7 @@
-"""Makes slides: one deck a study, from the words and the figures of its notebooks.
+"""Makes slides: one deck per study, from the text and the figures of its notebooks.
 
-Nothing is written for slides alone: a heading begins one, and what follows is cut to what a room
-reads. A deck is one file that asks the web for nothing. May import `release.book` and what lies
-below it.
+Slides have no separate source. Each heading of a notebook starts a slide, and the text below it is
+shortened. A deck is one self-contained file. May import `release.book` and the layers below it.
 """
 
 import re
@@ -13,17 +12,17 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from autograder.release.book import Source, lay_out, refuse_leaks, run, sources
+from autograder.release.book import Source, refuse_leaks, run, sources, write_workspace
 from autograder.release.book.pages import BookError, Renderer, markdown
 from autograder.release.slides.cut import Slide, cut
-from course.probes import Study, load_study
+from course.checks import Study, load_study
 
 TEMPLATES = Path(__file__).parent / "templates"
-Tick = Callable[[str], object]  # is told the notebook of each cell that was run
+Tick = Callable[[str], object]  # called with the notebook after each cell
 
 
 def sources_of(wanted: Sequence[Study]) -> list[Source]:
-    """The notebooks of these studies, in reading order."""
+    """Return the notebooks of these studies in reading order."""
     names = {study.name for study in wanted}
     return [source for source in sources() if source.study.name in names]
 
@@ -31,10 +30,10 @@ def sources_of(wanted: Sequence[Study]) -> list[Source]:
 def write_slides(
     folder: Path, wanted: Sequence[Source], tick: Tick = lambda name: None
 ) -> list[Path]:
-    """Write the decks of these notebooks' studies into `folder`; returns their files.
+    """Write the decks of these notebooks' studies into `folder`; return the decks' files.
 
-    Notebooks are run with the reference answers. Earlier decks are replaced when all new ones have
-    passed the search for leaks; other files in the folder stay. Raises `BookError`.
+    Notebooks are run with the reference answers. Earlier decks are replaced only if all new ones
+    pass the search for leaks; other files in the folder are not changed. Raises `BookError`.
     """
     if folder.exists() and not folder.is_dir():
         raise BookError(f"{folder} is not a folder: name another one for the slides")
@@ -42,7 +41,7 @@ def write_slides(
     decks: dict[str, list[Slide]] = {}
     with tempfile.TemporaryDirectory(prefix=".slides-", dir=folder) as temporary:
         workspace, site = Path(temporary, "workspace"), Path(temporary, "site")
-        lay_out(workspace)
+        write_workspace(workspace)
         site.mkdir()
         for source in wanted:
             done = run(source, workspace / source.study.assignment, tick)
@@ -58,7 +57,7 @@ def write_slides(
 
 
 def page(study: Study, slides: Sequence[Slide]) -> str:
-    """A deck as HTML, with its style and script in it."""
+    """Return a deck as HTML, with its style and script."""
     environment = Environment(
         loader=PackageLoader("autograder.release.slides"),
         autoescape=True,
@@ -76,5 +75,5 @@ def page(study: Study, slides: Sequence[Slide]) -> str:
 
 
 def _inline(title: str) -> Markup:
-    """A title's Markdown as HTML; a number at its beginning begins no list."""
+    """Return a title's Markdown as HTML; a number at its beginning does not start a list."""
     return Markup(markdown(re.sub(r"^(\d+)\.", r"\1\\.", title), Renderer()))

@@ -1,8 +1,8 @@
-"""Cuts a notebook that has been run into slides.
+"""Converts an executed notebook into slides.
 
-A heading begins a slide: it takes the first paragraph below it, with the list or the definition
-that follows, and the first figure. Each further figure has a slide with the sentences that lead to
-it, and so has each question. All that is left out goes into the notes.
+Each heading starts a slide with the first paragraph below it, a list or definition that follows the
+paragraph, and the first figure. Each further figure gets a slide with the text before it, and each
+question gets a slide. The remaining text is added to the notes.
 """
 
 import html
@@ -16,23 +16,28 @@ from nbformat import NotebookNode
 from autograder.release.book.pages import BookError, Renderer, alternative_texts, markdown
 from autograder.release.notebooks import check_id
 
-MOST_WORDS = 45  # of a paragraph: what is read while somebody speaks
-MOST_ITEMS, ITEM_WORDS = 6, 28
-MOST_LINES = 16  # of code or of what it prints
+MAX_WORDS = 45  # in a paragraph
+MAX_ITEMS, MAX_ITEM_WORDS = 6, 28
+MAX_LINES = 16  # of code or printed output
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*_(])")
 IMAGE = re.compile(r'<img\b[^>]*\bsrc="data:image/[^>]*>', re.DOTALL)
 QUESTION = re.compile(r"^\*\*Question\.\*\*\s*")
-FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)  # answers that the reader opens
-KINDS = {">": "quote", "|": "table", "<": "html", "```": "fence"}  # how they begin
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)  # answers that readers can expand
+KINDS = {
+    ">": "quote",
+    "|": "table",
+    "<": "html",
+    "```": "fence",
+}  # by first character
 _highlight = Highlight2HTML(pygments_lexer="ipython3")
 
 
 @dataclass(frozen=True)
 class Slide:
-    """One screen: all but the title is HTML."""
+    """One slide; all fields except the title are HTML."""
 
     title: str
-    level: int = 2  # of the heading: 1 begins a notebook
+    level: int = 2  # level of the heading; 1 is a notebook's title
     text: str = ""
     figure: str = ""
     code: str = ""
@@ -41,7 +46,7 @@ class Slide:
 
 @dataclass
 class Section:
-    """What stands below a heading: pieces of Markdown, figures and code in their order."""
+    """The contents below a heading: Markdown blocks, figures and code, in order."""
 
     title: str
     level: int
@@ -49,32 +54,36 @@ class Section:
 
 
 def cut(name: str, notebook: NotebookNode) -> Iterator[Slide]:
-    """The slides of the notebook `name`; raises `BookError` for a picture without a description."""
-    for section in sections(name, notebook):
+    """Yield the slides of the notebook `name`; raises `BookError` for a picture without a
+    description.
+    """
+    for section in sections_of(name, notebook):
         yield from slides_of(section)
 
 
-def sections(name: str, notebook: NotebookNode) -> list[Section]:
-    """The notebook by its headings. Cells that prepare or check are left out; what stands before an
-    answer's cell is a question."""
-    found: list[Section] = []
+def sections_of(name: str, notebook: NotebookNode) -> list[Section]:
+    """Return the notebook's sections, divided by its headings, without setup and check cells.
+
+    The paragraph before the cell of an answer is a question.
+    """
+    sections: list[Section] = []
     for number, cell in enumerate(notebook.cells, 1):
         if cell.metadata.get("nbgrader", {}).get("solution"):
-            if found and found[-1].pieces[-1:] and found[-1].pieces[-1][0] == "paragraph":
-                found[-1].pieces[-1] = ("question", found[-1].pieces[-1][1])
+            if sections and sections[-1].pieces[-1:] and sections[-1].pieces[-1][0] == "paragraph":
+                sections[-1].pieces[-1] = ("question", sections[-1].pieces[-1][1])
         elif cell.cell_type == "markdown":
             for kind, text in blocks(cell.source):
                 if kind == "heading":
-                    found.append(Section(text.lstrip("# "), len(text) - len(text.lstrip("#"))))
-                elif found:
-                    found[-1].pieces.append((kind, text))
-        elif cell.cell_type == "code" and found and not check_id(cell):
-            found[-1].pieces += _shown(cell, f"{name}.ipynb, cell {number}")
-    return found
+                    sections.append(Section(text.lstrip("# "), len(text) - len(text.lstrip("#"))))
+                elif sections:
+                    sections[-1].pieces.append((kind, text))
+        elif cell.cell_type == "code" and sections and not check_id(cell):
+            sections[-1].pieces += _figures_or_code(cell, f"{name}.ipynb, cell {number}")
+    return sections
 
 
 def blocks(source: str) -> Iterator[tuple[str, str]]:
-    """The blocks of a Markdown cell, each with its kind; what is folded away is left out."""
+    """Yield the kinds and texts of the blocks of a Markdown cell, without collapsed ones."""
     for block in re.split(r"\n\s*\n", FOLDED.sub("", source).strip()):
         lines = block.split("\n")
         while lines and lines[0].startswith("#"):  # a heading needs no blank line after it
@@ -83,7 +92,7 @@ def blocks(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _block(block: str) -> Iterator[tuple[str, str]]:
-    """A block without headings and its kind; nothing, where it is empty."""
+    """Yield the kind and the text of a block without headings; nothing if the block is empty."""
     if not block:
         return
     if QUESTION.match(block):
@@ -97,8 +106,8 @@ def _block(block: str) -> Iterator[tuple[str, str]]:
         )
 
 
-def _shown(cell: NotebookNode, where: str) -> Iterator[tuple[str, str]]:
-    """The figures that a code cell shows, or, without any, its code with what it printed."""
+def _figures_or_code(cell: NotebookNode, where: str) -> Iterator[tuple[str, str]]:
+    """Yield the figures of a code cell, or its code and printed output if it has no figures."""
     if cell.source.startswith("%load_ext") or not cell.outputs:
         return
     rich = "".join(o.data["text/html"] for o in cell.outputs if "text/html" in o.get("data", {}))
@@ -114,56 +123,68 @@ def _shown(cell: NotebookNode, where: str) -> Iterator[tuple[str, str]]:
         for o in cell.outputs
     )
     code, printed = cell.source.strip(), printed.strip("\n")
-    if len(code.split("\n")) + len(printed.split("\n")) > MOST_LINES:
-        code = ""  # what it prints is what the text speaks of
-    if printed and len(printed.split("\n")) <= MOST_LINES:
+    if len(code.split("\n")) + len(printed.split("\n")) > MAX_LINES:
+        code = ""  # the text explains the output
+    if printed and len(printed.split("\n")) <= MAX_LINES:
         yield "code", f"{code}\0{printed}"
 
 
 def slides_of(section: Section) -> Iterator[Slide]:
-    """The slides of a section; the first one has what is left out of them as its notes."""
+    """Yield the slides of a section; the notes of the first slide contain the remaining text."""
     pieces = section.pieces
-    used: set[int] = set()
     lead = _lead(pieces)
-    used.update(lead)
-    figures = [i for i, (kind, _) in enumerate(pieces) if kind == "figure"]
-    code = next((i for i, (kind, _) in enumerate(pieces) if kind == "code"), None)
-    first = Slide(section.title, section.level, _html([pieces[i] for i in lead]))
-    if figures and not [i for i in lead if len(pieces[i][1].split()) > 2 * MOST_WORDS]:
-        first = replace(first, figure=pieces[figures.pop(0)][1])
-    elif code is not None and not figures:
-        first = replace(first, code=_code(pieces[code][1]))
+    used = set(lead)
+    first, figures = _first_slide(section, lead)
     further = []
     for at in figures:
         before = _before(pieces, at, used)
         used.update(before)
         further.append(Slide(section.title, 3, _html([pieces[i] for i in before]), pieces[at][1]))
-    for i, (kind, text) in enumerate(pieces):
-        if kind == "question":
-            used.add(i)
-            further.append(Slide("Question", 3, markdown(QUESTION.sub("", text), Renderer())))
-    rest = [
+    further += [_question_slide(text) for kind, text in pieces if kind == "question"]
+    notes = "\n\n".join(
         text
         for i, (kind, text) in enumerate(pieces)
-        if i not in used and kind not in ("figure", "code", "html")
-    ]
-    yield replace(first, notes=markdown("\n\n".join(rest), Renderer()) if rest else "")
+        if i not in used and kind not in ("question", "figure", "code", "html")
+    )
+    yield replace(first, notes=markdown(notes, Renderer()) if notes else "")
     yield from further
 
 
+def _first_slide(section: Section, lead: Sequence[int]) -> tuple[Slide, list[int]]:
+    """Return the slide of the heading, and the indices of the figures that are left for other
+    slides.
+    """
+    pieces = section.pieces
+    slide = Slide(section.title, section.level, _html([pieces[i] for i in lead]))
+    figures = [i for i, (kind, _) in enumerate(pieces) if kind == "figure"]
+    code = [text for kind, text in pieces if kind == "code"]
+    fits = all(len(pieces[i][1].split()) <= 2 * MAX_WORDS for i in lead)
+    if figures and fits:
+        slide = replace(slide, figure=pieces[figures.pop(0)][1])
+    elif code and not figures:
+        slide = replace(slide, code=_code(code[0]))
+    return slide, figures
+
+
+def _question_slide(text: str) -> Slide:
+    return Slide("Question", 3, markdown(QUESTION.sub("", text), Renderer()))
+
+
 def _lead(pieces: Sequence[tuple[str, str]]) -> list[int]:
-    """The first paragraph, what belongs to it, and the first definition: a quotation."""
+    """Return the indices of the first paragraph, of a block that belongs to it, and of the first
+    quotation.
+    """
     first = next((i for i, (kind, _) in enumerate(pieces) if kind == "paragraph"), None)
-    found = [] if first is None else [first]
+    lead = [] if first is None else [first]
     after = 0 if first is None else first + 1
     if after < len(pieces) and pieces[after][0] in ("list", "table", "fence", "quote"):
-        found.append(after)
+        lead.append(after)
     quote = next((i for i, (kind, _) in enumerate(pieces) if kind == "quote"), None)
-    return sorted({*found, *([] if quote is None else [quote])})
+    return sorted({*lead, *([] if quote is None else [quote])})
 
 
 def _before(pieces: Sequence[tuple[str, str]], figure: int, used: set[int]) -> list[int]:
-    """The paragraph or list just before a figure, unless a slide has it already."""
+    """Return the index of the paragraph or list before a figure, unless another slide uses it."""
     for i in range(figure - 1, -1, -1):
         kind = pieces[i][0]
         if kind == "figure" or i in used:
@@ -174,36 +195,36 @@ def _before(pieces: Sequence[tuple[str, str]], figure: int, used: set[int]) -> l
 
 
 def _html(pieces: Sequence[tuple[str, str]]) -> str:
-    """These pieces, cut short, as HTML."""
+    """Return shortened pieces as HTML."""
     return markdown("\n\n".join(short(kind, text) for kind, text in pieces), Renderer())
 
 
 def short(kind: str, text: str) -> str:
-    """The whole sentences at the beginning of a text that a slide has room for.
+    """Return the first complete sentences of a text that fit on a slide.
 
     >>> short("paragraph", "One sentence. Then " + "word " * 50 + "end.")
     'One sentence.'
     """
     if kind == "paragraph":
-        return _sentences(text, MOST_WORDS)
+        return _sentences(text, MAX_WORDS)
     if kind == "list":
         items = re.split(r"\n(?=(?:[*+-]|\d+\.) )", text)
-        return "\n".join(_sentences(item, ITEM_WORDS) for item in items[:MOST_ITEMS])
+        return "\n".join(_sentences(item, MAX_ITEM_WORDS) for item in items[:MAX_ITEMS])
     return text
 
 
-def _sentences(text: str, most: int) -> str:
+def _sentences(text: str, max_words: int) -> str:
     kept: list[str] = []
     for sentence in SENTENCE.split(" ".join(text.split())):
-        if kept and sum(len(s.split()) for s in [*kept, sentence]) > most:
+        if kept and sum(len(s.split()) for s in [*kept, sentence]) > max_words:
             break
         kept.append(sentence)
     if len(kept) > 1 and not kept[-1].rstrip('*_`)"').endswith((".", "?", "!", ":")):
-        kept.pop()  # it goes on in what stands below
+        kept.pop()  # the sentence continues in the next block
     return " ".join(kept)
 
 
 def _code(text: str) -> str:
     source, printed = text.split("\0")
-    shown = _highlight(source) if source else ""
-    return f'{shown}<div class="printed"><pre>{html.escape(printed)}</pre></div>'
+    highlighted = _highlight(source) if source else ""
+    return f'{highlighted}<div class="printed"><pre>{html.escape(printed)}</pre></div>'

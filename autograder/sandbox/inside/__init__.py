@@ -1,5 +1,5 @@
-"""What runs inside the sandbox: nothing here holds a secret, and nothing here decides a mark.
+"""The code that runs inside the sandbox. It holds no secrets and decides no marks.
 
-The folder is mounted by itself at /kit/inside; it imports the public packages and never the
+Only this folder is mounted, at /kit/inside; it imports the public packages and never the
 autograder.
 """

@@ -1,6 +1,6 @@
-"""What graded code finds instead of a module that is not available to it.
+"""Replaces a module that is not available to graded code.
 
-`isolate` binds this file over the module, so that no way of reading the module finds its text.
+`isolate` mounts this file over the module, so there is no way to read the module's source.
 """
 
 raise ImportError("this module (an opponent or an oracle) is not available to graded code")

@@ -1,7 +1,7 @@
 """Runs a notebook's code cells in an IPython shell of this process, and sends their outputs.
 
-What Jupyter's kernel would send as messages is collected as notebook outputs: streams, displayed
-data, results and errors.
+Output that a Jupyter kernel would send as messages is collected as notebook outputs: streams,
+displayed data, results and errors.
 """
 
 import builtins
@@ -24,9 +24,9 @@ from traitlets import Type
 from traitlets.config import Config
 
 from .isolate import FOLDER
-from .served import Served
+from .test_proxy.server import ProxyServer
 
-AROUND = 100  # characters of an output's own words in a notebook, beside what it shows
+OVERHEAD = 100  # characters of an output in a notebook, in addition to its content
 WARM = """
 %matplotlib inline
 import numpy as np
@@ -56,19 +56,19 @@ class Outputs:
     """The outputs of the cell that is running."""
 
     def __init__(self, characters: int) -> None:
-        self.characters = characters  # that may still be kept
+        self.characters = characters  # the remaining number of characters
         self.begin()
 
     def begin(self) -> None:
-        """Start a cell without outputs."""
-        self.found: list[dict[str, Any]] = []
+        """Start a new cell."""
+        self.collected: list[dict[str, Any]] = []
         self.displayed: dict[str, dict[str, Any]] = {}
         self.clear_before_next = False
 
     def add(self, output: dict[str, Any], size: int) -> None:
-        """Keep an output, unless too much has been kept already."""
+        """Keep an output, unless the limit has been reached."""
         if self.clear_before_next:
-            self.found.clear()
+            self.collected.clear()
             self.clear_before_next = False
         if size > self.characters:
             output = {
@@ -77,14 +77,14 @@ class Outputs:
                 "text": "\n[output beyond the limit was dropped]\n",
             }
             size = self.characters
-            if self.found and self.found[-1] == output:
+            if self.collected and self.collected[-1] == output:
                 return
         self.characters -= size
-        self.found.append(output)
+        self.collected.append(output)
 
     def write(self, name: str, text: str) -> None:
-        """Add to a stream; neighbouring writes to the same one are one output."""
-        last = self.found[-1] if self.found else {}
+        """Add to a stream; consecutive writes to the same stream become one output."""
+        last = self.collected[-1] if self.collected else {}
         if last.get("name") == name and len(text) <= self.characters and not self.clear_before_next:
             self.characters -= len(text)
             last["text"] += text
@@ -108,21 +108,21 @@ class _Stream(io.TextIOBase):
         return len(text)
 
     def writable(self) -> bool:
-        """Whether it can be written to: yes."""
+        """Return True."""
         return True
 
     def fileno(self) -> int:
-        """The descriptor that programs which the cell starts write to."""
+        """Return the descriptor to which programs that the cell starts can write."""
         return self._descriptor
 
 
 class _Publisher(DisplayPublisher):
-    """Keeps what `display` shows."""
+    """Collects the output of `display`."""
 
     outputs: Outputs
 
     def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):
-        """Keep displayed data, or replace what its id has shown."""
+        """Keep displayed data, or replace the output with the same display id."""
         name = (transient or {}).get("display_id")
         output = {
             "output_type": "display_data",
@@ -137,20 +137,20 @@ class _Publisher(DisplayPublisher):
                 self.outputs.displayed[name] = output
 
     def clear_output(self, wait=False):
-        """Forget what the cell has shown, at once or before its next output."""
+        """Clear the outputs of the cell, immediately or before its next output."""
         if wait:
             self.outputs.clear_before_next = True
         else:
-            self.outputs.found.clear()
+            self.outputs.collected.clear()
 
 
 class _Hook(DisplayHook):
-    """Keeps the value of a cell's last expression."""
+    """Collects the value of a cell's last expression."""
 
     outputs: Outputs
 
     def write_output_prompt(self):
-        """Write nothing: the number is sent with the data."""
+        """Do nothing, because the number is sent with the data."""
 
     def write_format_data(self, format_dict, md_dict=None):
         """Keep the value in all its forms."""
@@ -166,11 +166,11 @@ class _Hook(DisplayHook):
         )
 
     def finish_displayhook(self):
-        """Do nothing: there is nothing to flush."""
+        """Do nothing, because there is nothing to flush."""
 
 
 class Shell(InteractiveShell):
-    """IPython's shell, with its outputs collected."""
+    """IPython's shell, which collects its outputs."""
 
     display_pub_class = Type(_Publisher)
     displayhook_class = Type(_Hook)
@@ -194,24 +194,24 @@ class Shell(InteractiveShell):
             sum(map(len, stb)),
         )
 
-    system = InteractiveShell.system_raw  # there are no terminals; descriptors are collected
+    system = InteractiveShell.system_raw  # there is no terminal; output to descriptors is collected
 
     def enable_gui(self, gui=None):
-        """Do nothing: there is no screen."""
+        """Do nothing, because there is no screen."""
 
     def ask_exit(self):
         """Ignore `exit`: the cells below are still run, as nbgrader runs them."""
 
 
 def warm_up() -> None:
-    """Create the shell and import in advance what notebooks import."""
+    """Create the shell and import what notebooks import."""
     config = Config()
-    config.HistoryManager.enabled = False  # it would write files, and start a thread
+    config.HistoryManager.enabled = False  # the history would write files and start a thread
     shell = Shell.instance(config=config)
     shell.collect_in(Outputs(1_000_000))
     try:
         result = shell.run_cell(WARM)
-        shell.run_cell(WARM_ERROR)  # the code that formats tracebacks is slow at first
+        shell.run_cell(WARM_ERROR)  # formatting the first traceback is slow
     finally:
         sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     result.raise_error()
@@ -220,17 +220,18 @@ def warm_up() -> None:
 
 
 def run(request: dict[str, Any], send: Callable[[dict], None], receive: Callable[[], dict]) -> None:
-    """Run the cells in order; sends `{"begin": i}` before each and its outputs after.
+    """Run the cells in order; send `{"begin": i}` before each cell and its outputs afterwards.
 
-    Where a cell is None a test is run elsewhere, which asks for names of this notebook meanwhile.
+    A cell that is None represents an external test, whose requests are answered.
     """
-    sys.path.append(str(FOLDER))  # last: side files are found, and shadow nothing installed
+    # The folder is last, so that files of the submission do not shadow installed modules.
+    sys.path.append(str(FOLDER))
     runner = Runner(request["characters"])
-    served = Served(runner.shell.user_ns)
+    server = ProxyServer(runner.shell.user_ns)
     for number, source in enumerate(request["cells"]):
         send({"begin": number})
         if source is None:
-            runner.until_over(served, send, receive)
+            runner.serve(server, send, receive)
             send({"end": number})
         else:
             send({"end": number} | runner.run(source))
@@ -246,32 +247,32 @@ class Runner:
         self.shell = Shell.instance()
         self.shell.collect_in(self.outputs)
         builtins.input = getpass.getpass = _no_input
-        self._written = _Written()
+        self._descriptor_output = _DescriptorOutput()
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def run(self, source: str) -> dict[str, Any]:
-        """Run a cell; gives its outputs and its number."""
+        """Run a cell; return its outputs and its execution count."""
         self.outputs.begin()
         count = self.shell.execution_count
         try:
             self.shell.run_cell(source, store_history=True)
-        except KeyboardInterrupt:  # between the cell's own lines and ours
+        except KeyboardInterrupt:  # raised outside the code of the cell
             self.shell.showtraceback()
-        self._written.collect(self.outputs)
-        return {"execution_count": count, "outputs": self.outputs.found}
+        self._descriptor_output.collect(self.outputs)
+        return {"execution_count": count, "outputs": self.outputs.collected}
 
-    def until_over(
-        self, served: Served, send: Callable[[dict], None], receive: Callable[[], dict]
+    def serve(
+        self, server: ProxyServer, send: Callable[[dict], None], receive: Callable[[], dict]
     ) -> None:
-        """Answer a test. What is printed meanwhile is shown nowhere."""
+        """Answer the requests of a test. Text that the functions print is not shown."""
         self.outputs.begin()
         with contextlib.suppress(KeyboardInterrupt):
-            served.until_over(send, receive)
-        self._written.collect(self.outputs)
+            server.serve(send, receive)
+        self._descriptor_output.collect(self.outputs)
 
 
-class _Written:
-    """What programs that cells start write to the descriptors of standard output and error."""
+class _DescriptorOutput:
+    """The output of programs that cells start, which write to the descriptors directly."""
 
     def __init__(self) -> None:
         self.files = {}
@@ -283,7 +284,7 @@ class _Written:
             self.files[name] = path.open("r", encoding="utf-8", errors="replace")
 
     def collect(self, outputs: Outputs) -> None:
-        """Move what is new to the cell's outputs."""
+        """Add new output to the cell's outputs."""
         for name, file in self.files.items():
             outputs.write(name, file.read(outputs.characters + 1))
 
@@ -295,7 +296,9 @@ def _no_input(prompt: object = "", stream: object = None) -> str:
 
 
 def _jsonable(data: dict[str, Any]) -> dict[str, Any]:
-    """Displayed data as a notebook holds it: bytes, which pictures are, as base64."""
+    """Return displayed data as it appears in a notebook file, with bytes, such as pictures, as
+    base64.
+    """
     return {
         kind: b64encode(value).decode() if isinstance(value, bytes) else value
         for kind, value in data.items()
@@ -303,7 +306,9 @@ def _jsonable(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size(data: dict[str, Any]) -> int:
-    return AROUND + sum(len(value) if isinstance(value, str) else AROUND for value in data.values())
+    return OVERHEAD + sum(
+        len(value) if isinstance(value, str) else OVERHEAD for value in data.values()
+    )
 
 
 def _text(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Messages on a stream socket: eight bytes of length, then JSON."""
+"""Sends and receives messages on a stream socket: the length in eight bytes, then JSON."""
 
 import ctypes
 import json
@@ -10,7 +10,7 @@ LENGTH = struct.Struct(">Q")
 
 
 class End(ctypes.Structure):
-    """How a job ended, as the kernel writes it: <sys/wait.h> and <sys/resource.h>."""
+    """How a job ended, in the kernel's format (<sys/wait.h> and <sys/resource.h>)."""
 
     _fields_ = (
         ("status", ctypes.c_int),
@@ -21,28 +21,28 @@ class End(ctypes.Structure):
 
     @property
     def cpu(self) -> float:
-        """The seconds of computing of the job's processes."""
+        """The CPU seconds of all processes of the job."""
         return round(self.user[0] + self.system[0] + (self.user[1] + self.system[1]) / 1e6, 3)
 
 
-def send(talk: socket.socket, frame: dict[str, Any]) -> None:
+def send(connection: socket.socket, frame: dict[str, Any]) -> None:
     """Send one message."""
     data = json.dumps(frame).encode()
-    talk.sendall(LENGTH.pack(len(data)) + data)
+    connection.sendall(LENGTH.pack(len(data)) + data)
 
 
-def receive(talk: socket.socket) -> dict[str, Any]:
-    """Receive one message; raises EOFError where the stream ends."""
-    (size,) = LENGTH.unpack(_exactly(talk, LENGTH.size))
-    return json.loads(_exactly(talk, size))
+def receive(connection: socket.socket) -> dict[str, Any]:
+    """Receive one message; raises EOFError if the stream has ended."""
+    (size,) = LENGTH.unpack(_receive_exactly(connection, LENGTH.size))
+    return json.loads(_receive_exactly(connection, size))
 
 
-def _exactly(talk: socket.socket, size: int) -> bytes:
-    parts = []
+def _receive_exactly(connection: socket.socket, size: int) -> bytes:
+    chunks = []
     while size:
-        part = talk.recv(min(size, 1 << 20))
-        if not part:
+        chunk = connection.recv(min(size, 1 << 20))
+        if not chunk:
             raise EOFError("the stream ended")
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)

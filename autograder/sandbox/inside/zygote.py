@@ -1,16 +1,30 @@
-"""The warm parent: imports what submissions use once, then forks a process for every job.
+"""Imports once everything that submissions use, then forks a process for every job.
 
-Run as `python -m inside.zygote UID CONTROL [DOOR]`. CONTROL is a socket to the trusted side. Each
-message on it is a job `{"kind": ..., "light": ..., "limits": ..., "absent": [...]}` with the socket
-on which the child talks; `absent` names public modules that the child must not find, nor data files
-of the same name. What the job is about goes to the child alone: the parent never knows of it, as
-every later child would inherit what it knows. The answers are `{"started": true}` with a pidfd, and
-the bytes of an `End`, of which the parent keeps nothing either. At DOOR, a listening socket, others
-ask for warm parents of their own, which are forked from this one; it then does no jobs itself.
+Four kinds of processes take part. The more a process has imported, the longer a fork of it takes,
+so all except the jobs exist twice: once with IPython and numpy, and once as a light process without
+them.
 
-A fork takes longer the more its parent has imported. So a warm parent is two processes: light
-jobs, which need neither notebooks nor numpy, are passed on to a twin that has imported neither.
-Where there is no door, the parent itself imports them for the first job that does.
+    outside                  with IPython and numpy               light
+    -------                  ----------------------               -----
+    `launch.fork_server`     template  - requests light parent -> light template
+                               | fork per client                    | fork per request
+    `client.Sandbox` ------> parent  ------ forwards jobs ------> light parent
+                               | fork per job                       | fork per job
+    `client.Job` ----------> job: "cells" or "tests"              job: "questions" or "agent"
+
+The templates exist only if there is a fork server. Otherwise the first process is itself the
+parent of its only client, and imports IPython and numpy for the first job that needs them.
+
+Run as `python -m inside.zygote UID CONTROL [LISTENER]`. CONTROL is a socket to the trusted side;
+LISTENER is the listening socket of a fork server, and each client that connects to it gets its own
+parent. A template runs no jobs itself.
+
+Each message to a parent is a job `{"kind": ..., "light": ..., "limits": ..., "absent": [...]}` with
+the socket through which the trusted side talks to the job's process; `absent` lists public modules
+that this process must not find. It must not find data files of the same name either. The rest of
+the request goes directly to the job's process, because every later job would inherit what the
+parent knows. The parent replies with `{"started": true}` and a pidfd. When the job has ended, the
+parent sends the bytes of an `End`, which it does not keep either.
 """
 
 import ctypes
@@ -33,180 +47,207 @@ from .frames import End, receive, send
 
 PUBLIC = Path(tictactoe.__file__).parents[1]  # the folder of the public packages
 _libc = ctypes.CDLL(None, use_errno=True)
-_end = End()  # of the job that runs, and zero again before the next one
-LIGHT = {"questions": questions.answer, "agent": agents.serve}
+_end = End()  # of the running job; reset to zero before the next one
+LIGHT_JOBS = {"questions": questions.answer, "agent": agents.serve}
 
 
 def main() -> None:
-    """Serve jobs, one at a time, until the trusted side is gone."""
+    """Run jobs, one at a time, until the trusted side has closed the connection."""
     uid, *sockets = map(int, sys.argv[1:])
-    control, *door = (socket.socket(fileno=descriptor) for descriptor in sockets)
+    control, *listener = (socket.socket(fileno=descriptor) for descriptor in sockets)
     if select.select([control], [], [], 0)[0]:  # the trusted side ended before bwrap watched it
         return
     questions.warm_up()
-    walls = isolate.Walls(uid)
-    _settle()
-    twin = _light_twin(walls, control, *door)
-    if door:
-        _jobs()
-        control = _visitor(control, door[0], walls)
-        twin = _twin_of_ones_own(twin, walls)
-    if not twin.recv(1 << 16):
-        sys.exit("the light twin has ended")
-    _serve(control, walls, twin)
+    isolation = isolate.IsolationConfig(uid)
+    _freeze_heap()
+    light = _fork_light_process(isolation, control, *listener)
+    if listener:
+        _all_jobs()
+        control = _fork_parents(control, listener[0], isolation)
+        light = _request_light_parent(light, isolation)
+    if not light.recv(1 << 16):
+        sys.exit("the light parent has ended")
+    _run_jobs(control, isolation, light)
 
 
 @cache
-def _jobs() -> Mapping[str, Callable]:
-    """All kinds of jobs, with all imported that they use."""
-    from . import cells, tests
+def _all_jobs() -> Mapping[str, Callable]:
+    """Import everything that jobs use; return the functions for all kinds of jobs."""
+    from . import cells, external_tests
 
     cells.warm_up()
-    _settle()
-    return LIGHT | {"cells": cells.run, "tests": tests.run}
+    _freeze_heap()
+    return LIGHT_JOBS | {"cells": cells.run, "tests": external_tests.run}
 
 
-def _settle() -> None:
-    """Keep a child's collector from touching, and thereby copying, all that is there."""
+def _freeze_heap() -> None:
+    """Keep a child's garbage collector from touching, and thereby copying, all existing objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)  # a child lives too briefly for frequent collections
 
 
-def _serve(control: socket.socket, walls: isolate.Walls, twin: socket.socket | None = None) -> None:
-    """Do the jobs that come at `control` until nobody is there; the twin, if any, does light ones."""
+# ---- parents
+
+
+def _run_jobs(
+    control: socket.socket,
+    isolation: isolate.IsolationConfig,
+    light: socket.socket | None = None,
+) -> None:
+    """Run the jobs that arrive at `control` until it is closed.
+
+    Light jobs are forwarded to `light`, which is None if this process is itself the light parent.
+    """
     control.sendmsg([b'{"ready": true}'])
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, 1 << 16, 1)
         if not message:
             return
         job = json.loads(message)
-        if twin and job["light"]:
-            if not _passed_on(message, descriptors[0], control, twin):
+        if light and job["light"]:
+            if not _forward(message, descriptors[0], control, light):
                 return
             continue
-        jobs = _jobs() if twin else LIGHT
-        talk = socket.socket(fileno=descriptors[0])
-        walls.prepare()
+        jobs = _all_jobs() if light else LIGHT_JOBS
+        connection = socket.socket(fileno=descriptors[0])
+        isolation.prepare()
         pid = os.fork()
         if pid == 0:
-            if twin:
-                twin.close()
-            _child(walls, control, talk, job, jobs[job["kind"]])
-        talk.close()
+            if light:
+                light.close()
+            _run_job(isolation, control, connection, job, jobs[job["kind"]])
+        connection.close()
         pidfd = os.pidfd_open(pid)
         socket.send_fds(control, [b'{"started": true}'], [pidfd])
-        if (
-            control.fileno() in select.select([pidfd, control.fileno()], [], [])[0]
-        ):  # the trusted side is gone
-            signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        if control.fileno() in select.select([pidfd, control.fileno()], [], [])[0]:
+            signal.pidfd_send_signal(pidfd, signal.SIGKILL)  # the trusted side has ended
             return
         os.close(pidfd)
         _report_end(control, pid)
 
 
 def _report_end(control: socket.socket, pid: int) -> None:
-    """Wait for a job's end and report it, without a trace for the next job in this memory."""
+    """Wait for a job's end and report it, leaving no trace in memory for the next job."""
     while _libc.wait4(pid, ctypes.byref(_end), 0, ctypes.byref(_end, End.user.offset)) < 0:
         if ctypes.get_errno() != errno.EINTR:
-            raise ChildProcessError(ctypes.get_errno(), "a job's process is not there")
+            raise ChildProcessError(ctypes.get_errno(), "the process of a job does not exist")
     control.send(_end)
     ctypes.memset(ctypes.byref(_end), 0, ctypes.sizeof(_end))
 
 
-def _passed_on(message: bytes, talk: int, control: socket.socket, twin: socket.socket) -> bool:
-    """Pass a job on to the twin, and its two answers back; whether both sides are still there."""
-    socket.send_fds(twin, [message], [talk])
-    os.close(talk)
-    if control in select.select([twin, control], [], [])[0]:  # the twin notices and ends, too
+def _forward(message: bytes, connection: int, control: socket.socket, light: socket.socket) -> bool:
+    """Forward a job to the light parent and its two replies back; return False if either side has
+    ended.
+    """
+    socket.send_fds(light, [message], [connection])
+    os.close(connection)
+    if control in select.select([light, control], [], [])[0]:  # the light parent ends as well
         return False
-    answer, descriptors, _, _ = socket.recv_fds(twin, 1 << 16, 1)
-    if not answer:
+    reply, descriptors, _, _ = socket.recv_fds(light, 1 << 16, 1)
+    if not reply:
         return False
-    socket.send_fds(control, [answer], descriptors)
+    socket.send_fds(control, [reply], descriptors)
     for descriptor in descriptors:
         os.close(descriptor)
-    if control in select.select([twin, control], [], [])[0] or not twin.recv_into(_end):
+    if control in select.select([light, control], [], [])[0] or not light.recv_into(_end):
         return False
     control.send(_end)
     ctypes.memset(ctypes.byref(_end), 0, ctypes.sizeof(_end))
     return True
 
 
-def _light_twin(
-    walls: isolate.Walls, control: socket.socket, *door: socket.socket
-) -> socket.socket:
-    """Fork a twin that does the light jobs; returns the socket to it.
+# ---- light parents and templates
 
-    Where there is a door, it forks one of those for each who asks there.
+
+def _fork_light_process(
+    isolation: isolate.IsolationConfig, control: socket.socket, *listener: socket.socket
+) -> socket.socket:
+    """Fork the light parent, or the light template if there is a fork server; return the socket to
+    it.
     """
-    ours, theirs = _pair()
+    ours, theirs = _socketpair()
     if os.fork():
         theirs.close()
         return ours
-    for other in (ours, control, *door):
+    for other in (ours, control, *listener):
         other.close()
-    _serve(_asked(theirs, walls) if door else theirs, walls)
+    _run_jobs(_fork_light_parents(theirs, isolation) if listener else theirs, isolation)
     os._exit(0)
 
 
-def _asked(asking: socket.socket, walls: isolate.Walls) -> socket.socket:
-    """Fork a process for each who asks, with a user and a socket; returns there, with the socket.
+def _fork_light_parents(
+    requests: socket.socket, isolation: isolate.IsolationConfig
+) -> socket.socket:
+    """Fork a light parent for each request, which contains a user id and a socket.
 
-    Ends this process when nobody is left who could ask.
+    The function returns in each forked process, with its socket. Ends the template when `requests`
+    is closed.
     """
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that are forked
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the template does not wait for its children
     while True:
-        message, descriptors, _, _ = socket.recv_fds(asking, 1 << 16, 1)
+        message, descriptors, _, _ = socket.recv_fds(requests, 1 << 16, 1)
         if not message:
             os._exit(0)
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            asking.close()
-            walls.uid = json.loads(message)
+            requests.close()
+            isolation.uid = json.loads(message)
             return socket.socket(fileno=descriptors[0])
         os.close(descriptors[0])
 
 
-def _twin_of_ones_own(twins: socket.socket, walls: isolate.Walls) -> socket.socket:
-    """Ask for a light twin; returns the socket to it."""
-    ours, theirs = _pair()
-    with theirs, twins:
-        socket.send_fds(twins, [json.dumps(walls.uid).encode()], [theirs.fileno()])
+def _request_light_parent(
+    template: socket.socket, isolation: isolate.IsolationConfig
+) -> socket.socket:
+    """Request a light parent from the light template; return the socket to it."""
+    ours, theirs = _socketpair()
+    with theirs, template:
+        socket.send_fds(template, [json.dumps(isolation.uid).encode()], [theirs.fileno()])
     return ours
 
 
-def _pair() -> tuple[socket.socket, socket.socket]:
+def _socketpair() -> tuple[socket.socket, socket.socket]:
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
-def _visitor(control: socket.socket, door: socket.socket, walls: isolate.Walls) -> socket.socket:
-    """Fork a warm parent for each who comes to the door; returns there, with the socket to them.
+def _fork_parents(
+    control: socket.socket, listener: socket.socket, isolation: isolate.IsolationConfig
+) -> socket.socket:
+    """Fork a parent for each client that connects to `listener`.
 
-    Ends this process when the trusted side is gone.
+    The function returns in each forked process, with the socket to the client. Ends the template
+    when the trusted side has ended.
     """
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that are forked
-    while control not in select.select([control, door], [], [])[0]:
-        visitor, _ = door.accept()
-        walls.uid += 1
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the template does not wait for its children
+    while control not in select.select([control, listener], [], [])[0]:
+        client, _ = listener.accept()
+        isolation.uid += 1
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             control.close()
-            door.close()
-            return visitor
-        visitor.close()
+            listener.close()
+            return client
+        client.close()
     sys.exit()
 
 
-def _child(
-    walls: isolate.Walls, control: socket.socket, talk: socket.socket, job: dict, do: Callable
+# ---- jobs
+
+
+def _run_job(
+    isolation: isolate.IsolationConfig,
+    control: socket.socket,
+    connection: socket.socket,
+    job: dict,
+    run: Callable,
 ) -> None:
-    """Go behind the walls, do the job, and leave without running what was registered for exit."""
+    """Isolate this process, run the job, and exit without running any exit handlers."""
     try:
         control.close()
         try:
-            request = walls.enter(
-                talk,
+            request = isolation.enter(
+                connection,
                 job["limits"],
                 [
                     path
@@ -215,12 +256,12 @@ def _child(
                 ],
             )
         except BaseException as error:
-            send(talk, {"fault": f"{type(error).__name__}: {error}"})
+            send(connection, {"fault": f"{type(error).__name__}: {error}"})
             os._exit(1)
         if "numpy.random" in sys.modules:  # Python's own generator is seeded after each fork
             sys.modules["numpy.random"].seed()
-        send(talk, {"ready": True})  # from here on, what goes wrong is the submission's doing
-        do(request, lambda frame: send(talk, frame), lambda: receive(talk))
+        send(connection, {"ready": True})  # from here on, errors are attributed to the submission
+        run(request, lambda frame: send(connection, frame), lambda: receive(connection))
     finally:
         os._exit(0)
 

@@ -1,1 +1,1 @@
-"""What people click: notebooks, formgrader, the book and the live site in a browser."""
+"""Browser tests: notebooks, formgrader, the book and the live site."""

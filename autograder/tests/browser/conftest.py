@@ -1,10 +1,10 @@
-"""The window that the browser tests share the making of, and what happens if there is no browser."""
+"""The browser window that the browser tests use, and the rule for a missing browser."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from autograder.benchmarks._browser.harness import Browser, Missing, browse
+from autograder.benchmarks.support.browser.harness import Browser, Missing, browse
 from autograder.tests.support.needs import need
 
 
@@ -17,7 +17,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup() -> Iterator[None]:
-    """Skip a test whose browser is missing; where CI is "true", fail it."""
+    """Skip a test if its browser is missing; fail it in CI (`CI=true`)."""
     try:
         return (yield)
     except Missing as error:

@@ -1,38 +1,38 @@
-"""axe-core finds nothing serious or critical on the kit's own pages; its table: `build/axe.md`."""
+"""axe-core reports nothing serious or critical on the kit's own pages (table: `build/axe.md`)."""
 
 from pathlib import Path
 
 import pytest
 
-from autograder.benchmarks._browser.harness import KIT, WINDOW, serve, students_course
-from autograder.grading.batch import grade
-from autograder.mutants import load_mutants
+from autograder.benchmarks.support.browser.harness import KIT, WINDOW, serve, students_course
+from autograder.grading.run.batch import grade
 from autograder.release.assignments import add_students
-from autograder.telling.feedback import write_feedback
-from autograder.telling.report import write_report
-from autograder.telling.solutions import write_solutions
-from autograder.tests.support.axe import GRAVE, axe_core, findings, table
-from autograder.tests.support.classes import make_course
-from autograder.tests.support.exchange import (
+from autograder.reporting.pages.feedback import write_feedback
+from autograder.reporting.report import write_report
+from autograder.reporting.solutions import write_solutions
+from autograder.studies.mutants import load_mutants
+from autograder.tests.support.courses.classes import make_course
+from autograder.tests.support.courses.exchange import (
     STUDY,
-    hand_in,
-    make_desk,
-    put_out,
+    make_student_folder,
+    release_to_exchange,
+    submit,
 )
-from autograder.tests.support.fits import SIZES, misfits
 from autograder.tests.support.needs import need_isolation
-from autograder.tests.support.widget_faults import window
+from autograder.tests.support.pages.axe import GRAVE, axe_core, findings, table
+from autograder.tests.support.pages.fits import SIZES, misfits
+from autograder.tests.support.pages.widget_faults import window
 from autograder.workspace import answer_path
-from course.probes import load_study, studies
-from course.start import PAGE
+from course.checks import load_study, studies
+from course.lab.start_page import PAGE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 LONG = (
     f"An answer, <b style='color: black'>in black</b>: <https://example.org/{'a' * 90}>, "
     f"`{'b' * 90}`, {'c' * 90}."
 )
-OURS = ".jp-RenderedHTMLCommon"  # what a notebook shows; the window around it is JupyterLab's
-# What goes beyond our part of Lab's window, and is not to be scrolled in a box of its own.
+OURS = ".jp-RenderedHTMLCommon"  # the notebook's content; the rest is JupyterLab's
+# Rules about the part of Lab's window that is not ours and that must not get its own scroll box.
 BEYOND = """ours => [...document.querySelectorAll(ours)].filter(one => one.checkVisibility())
   .flatMap(root => { const { right } = root.getBoundingClientRect();
     const scrolls = e => e !== root && (getComputedStyle(e).overflowX !== "visible"
@@ -43,18 +43,20 @@ BEYOND = """ours => [...document.querySelectorAll(ours)].filter(one => one.check
 
 
 def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
-    """Report, feedback, solutions, start page and overview, each as people see it."""
+    """axe accepts the report, feedback, solutions, start page and overview, as displayed."""
     need_isolation()
-    axe_core()  # skips here, before there is anything to wait for
+    axe_core()  # skips here, before the slow set-up
     course = make_course(tmp_path / "course", *map(load_study, studies()))
-    put_out(course, STUDY)
-    desk = make_desk(tmp_path / "desk", course)
+    release_to_exchange(course, STUDY)
+    student_folder = make_student_folder(tmp_path / "student", course)
     add_students(course, [("ada", "Ada", "Lovelace")])
-    slip = next(m for m in load_mutants(STUDY.name) if m.name == "diagonals_missed")
-    hand_in(course, desk, "ada", slip.apply(answer_path(STUDY).read_text("utf-8")), LONG)
+    mistake = next(m for m in load_mutants(STUDY.name) if m.name == "diagonals_missed")
+    submit(
+        course, student_folder, "ada", mistake.apply(answer_path(STUDY).read_text("utf-8")), LONG
+    )
     work = course.submission(STUDY.assignment, "ada")
     work.parent.mkdir(parents=True)
-    (desk / STUDY.assignment).rename(work)
+    (student_folder / STUDY.assignment).rename(work)
     grade(course, STUDY)
     write_feedback(course, STUDY)
     write_report(course, STUDY)
@@ -86,7 +88,7 @@ def test_our_pages_can_be_used_by_everybody(browser, tmp_path):
 
 
 def narrow(browser, path: Path):
-    """What axe says of a page in the dark on a phone, which must not scroll sideways as a whole."""
+    """axe's findings for a page in dark mode on a phone; the page must not scroll sideways."""
     page = browser.page
     usual = page.viewport_size
     page.emulate_media(color_scheme="dark")
@@ -106,12 +108,12 @@ def narrow(browser, path: Path):
 
 
 def unfold(page) -> None:
-    """Open what is folded."""
+    """Open all folded sections."""
     page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
 
 
 def in_lab(browser, name: str, folder: Path, private: Path) -> dict:
-    """What axe says of the page that `run.py lab` opens, by name and theme; it must fit."""
+    """axe's findings for the page that `run.py lab` opens, by name and theme; the page must fit."""
     found, wide = {}, {}
     with serve(folder, private) as server:
         browser.open(server, "")

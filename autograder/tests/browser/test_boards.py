@@ -1,4 +1,4 @@
-"""Boards in JupyterLab: clicks during a search, games by keyboard alone, a restart, dark, zoom."""
+"""Boards in JupyterLab: clicks during a search, keyboard games, a restart, dark mode, zoom."""
 
 import json
 import re
@@ -7,20 +7,20 @@ from collections import Counter
 
 import pytest
 
-from autograder.benchmarks._browser.examples import BOARD_IMPORTS, BOARDS
-from autograder.benchmarks._browser.widgets import (
+from autograder.benchmarks.support.browser.examples import BOARD_IMPORTS, BOARDS
+from autograder.benchmarks.support.browser.widgets import (
     NOTEBOOK,
     Widget,
     open_notebook,
     wait_for_notebook,
 )  # fmt: skip
-from autograder.tests.support.widget_faults import faults
+from autograder.tests.support.pages.widget_faults import faults
 from autograder.workspace import answer_path, load_answer
-from course.probes import load_study
+from course.checks import load_study
 from tictactoe import Board
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-# A game whose agent waits, and then plays a move that depends on the position and nothing else.
+# A game whose agent waits and then plays a move that depends only on the position.
 WAITS = """class Late:
     may, asked = threading.Event(), set()
     def choose(self, state):
@@ -30,7 +30,7 @@ WAITS = """class Late:
         return legal[crc32(repr(state).encode()) % len(legal)]
 late = MADE
 late"""
-# How many positions it was asked about, and whether its move is the one for the last of them.
+# How many positions the agent was given, and whether its move fits the last of them.
 ANSWERED = """_, before, now = late.states
 seen = before.observation() if hasattr(before, "observation") else before
 len(Late.asked), now == before.after(Late().choose(seen))"""
@@ -76,7 +76,7 @@ def opened(tmp_path_factory):
 
 @pytest.fixture
 def lab(opened):
-    """The browser, in the light theme, with a kernel that knows the agents."""
+    """The browser in the light theme, with a kernel that has the agents."""
     browser, _ = opened
     browser.use_theme("Light")
     browser.run_cell(0)
@@ -92,7 +92,7 @@ def shown_now(browser, name: str) -> Widget:
 
 
 def test_clicks_during_a_search(lab):
-    """They are answered at once; no late move is played, and counts are those of their search."""
+    """Clicks take effect immediately; no late move is played, and counts belong to their search."""
     game = shown(lab, "board")
     nodes = {
         cell: load_answer("study2").AlphaBeta().search(Board().after(cell)).nodes for cell in (0, 8)
@@ -109,7 +109,7 @@ def test_clicks_during_a_search(lab):
     game.wait_for(f"(nodes: {nodes[8]:,})")
     game.root.locator("summary", has_text="Moves: 2").wait_for()
     game.part("new game").click()
-    game.part("values").click()  # the search of the first move's value takes a while
+    game.part("values").click()  # searching the value of the first move takes a while
     game.part("0").click()
     game.wait_for(f"(nodes: {nodes[0]:,})")
     game.root.locator("summary", has_text="Moves: 2").wait_for()
@@ -117,7 +117,7 @@ def test_clicks_during_a_search(lab):
 
 @pytest.mark.parametrize("name", ["board", "qubic", "four", "sequence"])
 def test_no_late_answer_is_played(lab, name):
-    """Whatever the game is, the agent plays its move for the position that it then finds."""
+    """In every game, the agent's move is the one for the current position."""
     game = shown(lab, f"late {name}")
     for which in (0, -1):
         for kind in ("card ", "cell ", "take ") if name == "sequence" else ("",):
@@ -136,8 +136,9 @@ def test_no_late_answer_is_played(lab, name):
 
 @pytest.mark.parametrize("name", ["easy", "qubic", "four", "sequence begun"])
 def test_a_hint_is_given_and_a_game_is_given_up(lab, name):
-    """The hint is marked on the board and named below it; after resigning, only *New game* can be
-    pressed."""
+    """The hint is marked on the board and named below it; after resigning, only *New game* is
+    active.
+    """
     game = shown(lab, name)
     game.part("hint").click()
     game.wait_for("Hint: ")
@@ -155,7 +156,7 @@ def test_a_hint_is_given_and_a_game_is_given_up(lab, name):
 
 
 def test_sequence_fits_a_laptop(lab):
-    """In a window of 1366 x 768, the board, the hand and the buttons are in view together."""
+    """In a window of 1366 x 768, the board, the hand and the buttons are visible together."""
     before = lab.page.viewport_size
     lab.page.set_viewport_size({"width": 1366, "height": 768})
     try:
@@ -173,7 +174,7 @@ def test_sequence_fits_a_laptop(lab):
 
 
 def test_two_hundred_counts_are_exact(lab):
-    """Those of 200 searches in a cell, and the sum of as many by a board's agent meanwhile."""
+    """200 searches in a cell have exact counts, and so do 200 simultaneous ones by a board's agent."""
     search = load_answer("study2").AlphaBeta().search
     whole, last = search(Board()).nodes, search(Board().after(0)).nodes
     game, beside = shown(lab, "hundreds"), list(CELLS).index("beside")
@@ -186,7 +187,7 @@ def test_two_hundred_counts_are_exact(lab):
 
 
 def tab_to(game: Widget) -> None:
-    """Press Tab, from the cell on, until the focus is in the picture."""
+    """Press Tab from the cell onwards until the focus is in the picture."""
     for _ in range(5):
         game.press("Tab")
         if game.root.locator(".picture :focus").count():
@@ -197,7 +198,7 @@ def tab_to(game: Widget) -> None:
 def go_to(game: Widget, target) -> None:
     """Press arrow keys until the focus is on a part of the picture."""
     target.wait_for()
-    # How often a key was pressed on the way from here to there.
+    # How often a key was pressed between two points.
     tried: Counter[tuple[int, int, str]] = Counter()
     for _ in range(100):
         x, y = game.browser.page.locator(":focus").evaluate(MIDDLE)
@@ -213,8 +214,9 @@ def go_to(game: Widget, target) -> None:
 
 
 def test_tic_tac_toe_by_keyboard(lab):
-    """Arrow keys, Enter, and Ctrl with Z and Y play a whole game, undo and redo; Enter on a taken
-    cell does nothing."""
+    """Arrow keys, Enter, and Ctrl with Z and Y play a whole game, undo and redo; Enter on an
+    occupied cell does nothing.
+    """
     game = shown(lab, "easy")
     tab_to(game)
     game.press("ArrowRight", "ArrowDown", "Enter")
@@ -230,7 +232,7 @@ def test_tic_tac_toe_by_keyboard(lab):
 
 
 def test_qubic_by_keyboard(lab):
-    """Page Up leads to the same cell of the layer above: a line through all layers."""
+    """Page Up moves to the same cell of the layer above, which builds a line through all layers."""
     game = shown(lab, "qubic")
     tab_to(game)
     game.press("End", "Enter")
@@ -241,7 +243,7 @@ def test_qubic_by_keyboard(lab):
 
 
 def test_connect_four_by_keyboard(lab):
-    """Arrow keys lead to a column, Enter drops marks into it: the fourth one wins."""
+    """Arrow keys select a column and Enter drops marks into it; the fourth mark wins."""
     game = shown(lab, "four")
     tab_to(game)
     game.press("ArrowRight", "ArrowRight", "ArrowRight", "Enter")
@@ -253,21 +255,20 @@ def test_connect_four_by_keyboard(lab):
 
 
 def test_sequence_by_keyboard(lab):
-    """Card, cell and card of the row are chosen by keys, and the game is won."""
+    """Keys choose a card, a cell and a row card, and the game is won."""
     game = shown(lab, "sequence")
     cell = lab.cells()[list(CELLS).index("sequence")]
     card, place, take = "".join(cell["outputs"][0]["text"]).strip().split("|")
     tab_to(game)
     for part in (card, place, take):
-        if game.part(part).count():  # what leaves no choice is played before
+        if game.part(part).count():  # forced choices are made automatically
             go_to(game, game.part(part).first)
             game.press("Enter")
     game.wait_for("You have won")
 
 
 def test_turns_of_sequence_by_keyboard(lab):
-    """Turns in the middle of a game, and Ctrl with Z and Y, which take back the last one and play
-    it once more."""
+    """Keys play turns in the middle of a game; Ctrl with Z and Y undoes and redoes the last one."""
     game = shown(lab, "sequence begun")
     moves = game.root.locator("summary", has_text="Moves: ")
     begun = int(moves.inner_text().split()[1])
@@ -283,7 +284,7 @@ def test_turns_of_sequence_by_keyboard(lab):
 
 
 def test_a_game_is_watched(lab):
-    """It goes on by itself when Play was pressed, and comes to its end."""
+    """Play starts the game, which then continues to its end without further input."""
     game = shown(lab, "watch")
     game.part("play").focus()
     game.press("Enter")
@@ -296,8 +297,9 @@ def test_a_game_is_watched(lab):
 
 
 def test_in_every_window(lab):
-    """On a laptop, a telephone and at 200 % zoom, in both themes, all of a board can be seen and
-    read, with its values too, and axe finds nothing grave."""
+    """On a laptop, a phone and at 200 % zoom, in both themes, the whole board with its values is
+    visible and legible, and axe finds nothing serious.
+    """
     for name in BOARDS:
         game = shown(lab, name)
         if name == "watch":
@@ -316,7 +318,7 @@ def test_in_every_window(lab):
 
 
 def test_boards_are_dark_on_a_dark_page(lab):
-    """And so are pictures of boards, but nobody else's."""
+    """Pictures of boards are dark as well; other pictures are not."""
     lab.use_theme("Dark")
     for name, turned in (("picture", True), ("another's", False)):
         lab.run_cell(list(CELLS).index(name))
@@ -327,8 +329,9 @@ def test_boards_are_dark_on_a_dark_page(lab):
 
 
 def test_boards_survive(lab, opened):
-    """After a restart the board says what to do; reopened, it is a picture of the last position
-    with the same words; nowhere is an error, a dead button, or a card that was hidden."""
+    """After a restart the board explains what to do; reopened, it is a picture of the last position
+    with the same text. No error, dead button or hidden card is visible.
+    """
     _, server = opened
     easy, sequence = list(CELLS).index("easy"), list(CELLS).index("sequence")
     shown(lab, "sequence")
@@ -339,13 +342,13 @@ def test_boards_survive(lab, opened):
     lab.command("docmanager:save")
     lab.page.reload()
     wait_for_notebook(lab, server)
-    alive = lab.show_cell(easy).locator(".click-board")  # the kernel knows the game still
+    alive = lab.show_cell(easy).locator(".click-board")  # the kernel still has the game
     alive.locator("[data-move='8']").click()
     alive.locator(".status", has_text="First plays cell 1").wait_for()
     lab.evaluate(
         "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => 0)"
     )
-    alive.locator(".status", has_text="Run this cell to go on").wait_for()
+    alive.locator(".status", has_text="Run this cell to continue").wait_for()
     assert alive.locator("button, [data-move]").count() == 0
     lab.screenshot("board-restarted")
     lab.command("docmanager:save")
@@ -356,7 +359,7 @@ def test_boards_survive(lab, opened):
         cell = lab.show_cell(number)
         cell.locator("img").wait_for()
         told = cell.evaluate(DISPLAYED)
-        assert "run this cell to go on" in told[-1]
+        assert "Run this cell to continue" in told[-1]
         assert "model not found" not in "".join(told)
     lab.screenshot("board-reopened")
     alt = re.search('alt="([^"]*)"', str(saved["cells"][easy]["outputs"])).group(1)

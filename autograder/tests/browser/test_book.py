@@ -1,11 +1,11 @@
-"""The book in a browser: read, searched and walked through by keyboard, opened from its folder."""
+"""The book in a browser: reading, search and keyboard navigation, opened from its folder."""
 
 from itertools import product
 
 import pytest
 
-from autograder.tests.support.axe import GRAVE, findings
-from autograder.tests.support.fits import SIZES
+from autograder.tests.support.pages.axe import GRAVE, findings
+from autograder.tests.support.pages.fits import SIZES
 
 pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 CHAPTERS = ["01_minimax", "03_lane_heuristic"]  # widgets and trees; boards and plots
@@ -15,20 +15,20 @@ PAGES = [
     "node-counts.html",
     "student.html",
     "packages.html",
-    "packages/tictactoe/show/play_board.html",
+    "packages/tictactoe/boards/play_board.html",
 ]
 WIDTHS = {"wide": 1200, "narrow": 390}
 
 
 @pytest.fixture(scope="module")
 def book(whole_book):
-    """The folder of the book of all notebooks."""
+    """The folder of the book with all notebooks."""
     return whole_book.folder
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_link_leads_to_a_heading_that_is_seen(browser, book, size):
-    """The line on top covers no heading."""
+    """The bar at the top does not cover the heading that a link leads to."""
     width, height = SIZES[size]
     browser.page.set_viewport_size({"width": width, "height": height})
     browser.page.goto(f"{(book / '03_lane_heuristic.html').as_uri()}#too-many-games")
@@ -39,7 +39,7 @@ def test_a_link_leads_to_a_heading_that_is_seen(browser, book, size):
 
 
 def test_long_contents_show_where_one_is(browser, book):
-    """The line of the page that is read is in view, and the page begins at its beginning."""
+    """The current page is in view in the contents, and the page itself starts at its top."""
     browser.page.set_viewport_size({"width": 1366, "height": 400})
     browser.page.goto((book / "bibliography.html").as_uri())
     assert browser.evaluate("""() => { const box = document.querySelector("[aria-current]")
@@ -48,7 +48,7 @@ def test_long_contents_show_where_one_is(browser, book):
 
 
 def test_pictures_stay_readable_on_a_telephone(browser, book):
-    """They shrink, but not so far that their words cannot be read: then they scroll."""
+    """Pictures shrink only while their text remains legible; beyond that they scroll."""
     width, height = SIZES["telephone"]
     browser.page.set_viewport_size({"width": width, "height": height})
     for name in CHAPTERS:
@@ -56,18 +56,19 @@ def test_pictures_stay_readable_on_a_telephone(browser, book):
         shares = browser.page.locator(".output img").evaluate_all(
             "all => all.map(one => one.getBoundingClientRect().width / one.naturalWidth)"
         )
-        assert min(share for share in shares if share) >= 0.69  # one in closed details has none
+        assert min(share for share in shares if share) >= 0.69  # none in closed details
 
 
 SHARE = "image => image.getBoundingClientRect().width / image.naturalWidth"
-ZOOMED = ".output:has(.zoom:not([hidden]))"  # with a picture that has less room than it needs
-THE_TREE = 4  # of those in the first notebook
+ZOOMED = ".output:has(.zoom:not([hidden]))"  # with a picture that needs more space than it has
+THE_TREE = 4  # of the first notebook
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_picture_is_zoomed_by_touch(book, browser, scheme):
-    """Larger makes its words larger, and it scrolls; smaller leads back, and Fit shows all of it;
-    the page itself gets no wider, and axe finds nothing grave."""
+    """Plus enlarges the text, and the picture scrolls; minus shrinks it, and Fit shows the whole
+    picture. The page does not become wider, and axe finds nothing serious.
+    """
     page = browser.page
     width, height = SIZES["telephone"]
     page.set_viewport_size({"width": width, "height": height})
@@ -102,7 +103,9 @@ def test_a_picture_is_zoomed_by_touch(book, browser, scheme):
 
 
 def test_a_picture_is_zoomed_by_keyboard(book, browser):
-    """Enter on a button, or + and - in the box, while the focus stays; 0 shows all of it."""
+    """Enter on a button, or + and - in the box, zooms and keeps the focus; 0 shows the whole
+    picture.
+    """
     page = browser.page
     width, height = SIZES["telephone"]
     page.set_viewport_size({"width": width, "height": height})
@@ -110,7 +113,7 @@ def test_a_picture_is_zoomed_by_keyboard(book, browser):
     output = page.locator(ZOOMED).nth(THE_TREE)
     box, image = output.locator(".pane"), output.locator("img")
     before = image.evaluate(SHARE)
-    box.focus()  # it scrolls, so that it can be reached
+    box.focus()  # scrollable, so that it can receive the focus
     page.keyboard.press("+")
     assert image.evaluate(SHARE) == pytest.approx(1.25 * before, rel=0.01)
     page.keyboard.press("-")
@@ -125,8 +128,8 @@ def test_a_picture_is_zoomed_by_keyboard(book, browser):
     assert browser.evaluate("() => document.activeElement.title") == "Larger picture"
 
 
-def test_a_picture_with_room_has_no_buttons(book, browser):
-    """Those that are shown as large as they are, and all of them when printed."""
+def test_a_picture_with_enough_space_has_no_buttons(book, browser):
+    """Pictures shown at full size have no buttons, and no picture has any in print."""
     page = browser.page
     page.set_viewport_size({"width": WIDTHS["wide"], "height": 820})
     page.goto((book / "03_lane_heuristic.html").as_uri())
@@ -141,12 +144,14 @@ def test_a_picture_with_room_has_no_buttons(book, browser):
 
 
 def test_the_contents_of_a_module_open_by_keyboard(browser, book):
-    """Where they are folded: the way back to the book is the first stop, the second opens them."""
+    """When the contents are folded, the first Tab stop leads to the book and the second unfolds
+    them.
+    """
     width, height = SIZES["zoomed"]
     browser.page.set_viewport_size({"width": width, "height": height})
     browser.page.goto((book / "packages" / "tictactoe" / "nodes.html").as_uri())
     browser.page.keyboard.press("Tab")
-    assert browser.evaluate("() => document.activeElement.innerText") == "The given packages"
+    assert browser.evaluate("() => document.activeElement.innerText") == "The course's packages"
     contents = browser.page.locator("nav .memberlist").first
     assert contents.is_hidden()
     browser.page.keyboard.press("Tab")
@@ -156,8 +161,9 @@ def test_the_contents_of_a_module_open_by_keyboard(browser, book):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_everybody_can_use_it(browser, book, scheme):
-    """axe finds nothing grave in a narrow window, and with results shown in a wide one, too; of all
-    pages in a wide one `test_whole_book` asks it."""
+    """axe finds nothing serious in a narrow window, or with search results in a wide one;
+    `test_whole_book` checks all pages in a wide window.
+    """
     grave = {}
     browser.page.emulate_media(color_scheme=scheme)
     for page, (name, width) in product(PAGES, WIDTHS.items()):
@@ -179,7 +185,9 @@ def test_everybody_can_use_it(browser, book, scheme):
 
 
 def test_dark_or_light_is_kept(browser, book):
-    """As the system has it until somebody chooses; then so on every page, pictures included."""
+    """The theme is the system's until the reader chooses one, which then applies to every page and
+    picture.
+    """
     page = browser.page
     ground = "() => getComputedStyle(document.body).backgroundColor"
     page.emulate_media(color_scheme="dark")
@@ -198,13 +206,13 @@ def test_dark_or_light_is_kept(browser, book):
 
 
 def test_search_by_keyboard(browser, book):
-    """The key / leads to the field, arrows to a result, Enter to the section, Escape back."""
+    """The key / moves to the field, arrows to a result, Enter to the section and Escape back."""
     page = browser.page
     page.goto((book / "index.html").as_uri())
     page.keyboard.press("/")
     page.keyboard.type("philosoph")
     page.locator("#hits a").first.wait_for()
-    assert page.locator("#found").inner_text() == "1 section:"
+    assert page.locator("#search-status").inner_text() == "1 section:"
     assert page.locator("#hits mark").first.inner_text().lower() == "philosoph"
     browser.screenshot("book-search")
     page.keyboard.press("Escape")
@@ -232,16 +240,16 @@ def test_search_by_keyboard(browser, book):
     ],
 )
 def test_what_the_search_says(browser, book, words, found):
-    """Case makes no difference, slips are forgiven, all words must be there, no sign breaks it."""
+    """Search ignores case, tolerates typing errors, requires all words and accepts any character."""
     browser.page.goto((book / "index.html").as_uri())
     browser.page.fill("#words", words)
     browser.page.wait_for_function("() => !document.getElementById('results').hidden")
-    said = browser.page.locator("#found").inner_text()
+    said = browser.page.locator("#search-status").inner_text()
     assert said == found if found else said.endswith(":")
 
 
 def test_a_reader_with_a_keyboard_gets_everywhere(browser, book):
-    """The first stop skips to the text; what scrolls sideways is a stop, and next leads on."""
+    """The first Tab stop skips to the text; scrollable boxes are stops, and Next leads on."""
     page = browser.page
     page.set_viewport_size({"width": WIDTHS["narrow"], "height": 820})
     page.goto((book / "01_minimax.html").as_uri())

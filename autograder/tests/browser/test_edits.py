@@ -1,4 +1,4 @@
-"""Studies 1 to 3 are solved in JupyterLab, function by function: each notebook keeps its kernel."""
+"""Studies 1 to 3 are solved in JupyterLab, function by function, without restarting a kernel."""
 
 import re
 from pathlib import Path
@@ -6,17 +6,17 @@ from types import ModuleType
 
 import pytest
 
-from autograder.benchmarks._browser.harness import lab_path, serve, students_course
-from autograder.benchmarks._browser.live import Live
+from autograder.benchmarks.support.browser.harness import lab_path, serve, students_course
+from autograder.benchmarks.support.browser.live import Live
 from autograder.workspace import answer_path
 from autograder.workspace.strip import stub, written_functions
-from course.probes import Study, load_study
+from course.checks import Study, load_study
 from tictactoe import Board
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 END, MIDDLE = Board("xoxoxo___"), Board("x_o_x_o__")
-# A notebook of each study, what is made before anything is written, and a cell that needs all.
-BROKEN = {  # what else is saved, and what the cell shows
+# A notebook per study, the objects made before anything is written, and a cell that needs all.
+BROKEN = {  # other files that are saved, and the output of the cell
     "import nothing_like_it\n": "line 1: No module named 'nothing_like_it'",
     "from tictactoe import Bord\n": "line 1: cannot import name 'Bord' from 'tictactoe'",
     "\nX = undefined\n": "line 2: name 'undefined' is not defined",
@@ -49,7 +49,7 @@ def lab(tmp_path_factory):
 
 
 def text_of(outputs: list[dict]) -> str:
-    """The outputs as text; what is printed on standard error too."""
+    """The outputs as text, including standard error."""
     assert [one for one in outputs if one["output_type"] == "error"] == []
     return "".join(
         "".join(one.get("text", "") or one["data"].get("text/plain", "")) for one in outputs
@@ -57,7 +57,7 @@ def text_of(outputs: list[dict]) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """The text without line breaks, which IPython puts into long values."""
+    """The text without the line breaks that IPython puts into long values."""
     return re.sub(r"\s+", " ", text)
 
 
@@ -75,7 +75,7 @@ def type_and_save(browser, path: str, text: str, file: Path) -> None:
 
 
 def expected(study: Study, module: str, begin: str, use: str) -> str:
-    """What the cell shows in a fresh kernel: its value, or what has to be written first."""
+    """The cell's output in a fresh kernel: its value, or the function that must be written first."""
     made = ModuleType(study.module.removesuffix(".py"))
     exec(module, vars(made))
     names = vars(made) | {"end": END, "middle": MIDDLE}
@@ -88,8 +88,9 @@ def expected(study: Study, module: str, begin: str, use: str) -> str:
 
 @pytest.mark.parametrize("name", USES)
 def test_a_study_is_solved_in_one_kernel(browser, lab, name):
-    """After each save the same cell shows what it would show in a new kernel; a module that cannot
-    be loaded costs one line, and all checks give full points at the end."""
+    """After each save the same cell shows the output it would have in a new kernel. A module that
+    cannot be loaded adds one line, and finally all checks give full points.
+    """
     study = load_study(name)
     notebook, begin, use = USES[name]
     path, module = (f"{study.assignment}/{file}" for file in (f"{notebook}.ipynb", study.module))
@@ -138,6 +139,6 @@ def test_a_study_is_solved_in_one_kernel(browser, lab, name):
     checks = [n for n, cell in enumerate(cells) if "".join(cell["source"]).startswith("check(")]
     for check in checks:
         browser.run_cell(check)
-        assert "all right" in str(browser.cells()[check]["outputs"])
+        assert "all correct" in str(browser.cells()[check]["outputs"])
     browser.screenshot(f"edits-{name}")
     assert browser.elsewhere == []

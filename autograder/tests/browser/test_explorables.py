@@ -1,14 +1,14 @@
-"""Explorables in JupyterLab by keyboard alone, in both themes, on a narrow screen, and asleep."""
+"""Explorables in JupyterLab: keyboard only, both themes, a narrow screen, no kernel."""
 
 import shutil
 
 import pytest
 
-from autograder.benchmarks._browser.examples import EXPLORABLE_IMPORTS, EXPLORABLES
-from autograder.benchmarks._browser.widgets import Widget, open_notebook
-from autograder.tests.support.widget_faults import faults
+from autograder.benchmarks.support.browser.examples import EXPLORABLE_IMPORTS, EXPLORABLES
+from autograder.benchmarks.support.browser.widgets import Widget, open_notebook
+from autograder.tests.support.pages.widget_faults import faults
 from autograder.workspace import answer_path
-from course.probes import load_study
+from course.checks import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 STUDIES = ("study5", "study6", "study7", "study8", "study9")
@@ -20,7 +20,7 @@ DARK_PAPER = "rgb(27, 27, 27)"
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    """A browser with a notebook of all explorables, beside the reference's modules, and its server."""
+    """A browser with a notebook of all explorables and the reference's modules, and its server."""
     root, private = tmp_path_factory.mktemp("explorables"), tmp_path_factory.mktemp("private")
     for study in STUDIES:
         shutil.copy(answer_path(load_study(study)), root)
@@ -45,12 +45,12 @@ def shown(browser, name: str) -> Widget:
 
 
 def words(widget: Widget) -> str:
-    """The picture's alternative text."""
+    """The alternative text of the picture."""
     return widget.root.locator("svg").first.get_attribute("aria-label")
 
 
 def test_steps_by_keyboard(lab):
-    """Arrow keys on the slider and on the picture lead to other pictures, End to the last one."""
+    """Arrow keys on the slider and on the picture change the picture; End shows the last one."""
     for name, (first, second, last) in {
         "weights": ("After 0 games", "After 50 games", "After 400 games"),
         "replies": ("1 of 9", "2 of 9", "9 of 9"),
@@ -74,11 +74,11 @@ def test_steps_by_keyboard(lab):
         widget.wait_for(last)
 
 
-def test_knobs_by_keyboard(lab):
-    """Tab leads from knob to knob, and the arrow keys turn them; the value is told."""
+def test_sliders_by_keyboard(lab):
+    """Tab moves between sliders, and the arrow keys change their values, which are displayed."""
     widget = shown(lab, "scores")
     widget.wait_for("blocking = 0, line = 1, line_exponent = 2. The best cells: 5,5 with 71")
-    knob = widget.root.locator(".knobs input").first
+    knob = widget.root.locator(".options input").first
     assert (knob.get_attribute("aria-label"), knob.get_attribute("aria-valuetext")) == (
         "blocking",
         "0",
@@ -95,7 +95,7 @@ def test_knobs_by_keyboard(lab):
     ray.part("last").focus()
     ray.press("Enter")
     ray.wait_for("right, 8 of 8")
-    ray.root.locator(".knobs input").focus()
+    ray.root.locator(".options input").focus()
     ray.press("ArrowRight")
     ray.wait_for("down, 5 of 5 cells")
     single = shown(lab, "knob")
@@ -107,7 +107,7 @@ def test_knobs_by_keyboard(lab):
 
 
 def test_a_tree_grows_by_itself(lab):
-    """Play and Pause by keyboard."""
+    """Play and Pause work by keyboard."""
     widget = shown(lab, "growing tree")
     widget.part("play").focus()
     widget.press("Enter")
@@ -118,8 +118,9 @@ def test_a_tree_grows_by_itself(lab):
 
 
 def test_in_every_window(lab):
-    """On a laptop, a telephone and at 200 % zoom, in both themes, all of a picture can be seen and
-    read, at the beginning and later on, and axe finds nothing grave."""
+    """On a laptop, a phone and at 200 % zoom, in both themes, the whole picture is visible and
+    legible, at the beginning and later on, and axe finds nothing serious.
+    """
     numbers = {name: 1 + number for number, name in enumerate(EXPLORABLES)}
     for widget in (shown(lab, name) for name in EXPLORABLES):
         assert widget.root.locator("svg").first.is_visible()
@@ -135,7 +136,7 @@ def test_in_every_window(lab):
 
 
 def test_without_its_kernel_it_is_a_picture(lab, opened):
-    """After a restart the picture stays, without buttons and knobs, and says what to do."""
+    """After a restart the picture stays, without buttons or sliders, and explains what to do."""
     _, server = opened
     ray = shown(lab, "ray")
     ray.part("last").focus()
@@ -145,7 +146,7 @@ def test_without_its_kernel_it_is_a_picture(lab, opened):
         "() => jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart().then(() => 0)"
     )
     lab.wait_until(lambda: server.kernel_is_idle("widgets.ipynb"), "the kernel is not idle")
-    ray.wait_for("Run this cell to go on")
+    ray.wait_for("Run this cell to continue")
     assert ray.root.locator("button, input").count() == 0
     assert "mm_m____#" in words(ray)
     lab.run_cell(0)

@@ -1,6 +1,6 @@
-"""Written answers make no browser ask another host for anything, a student's or a marker's.
+"""Written answers never make a student's or a marker's browser contact another host.
 
-The marking view of the overview is opened in `test_marking`, with answers that try the same.
+`test_marking` opens the marking view of the overview, with answers that try the same.
 """
 
 import json
@@ -9,14 +9,14 @@ import shutil
 import pytest
 from nbgrader.api import Gradebook
 
-from autograder.benchmarks._browser.harness import serve
+from autograder.benchmarks.support.browser.harness import serve
 from autograder.course_folder import CourseFolder
 from autograder.database import db_url
-from autograder.grading.batch import grade
-from autograder.release.assignments import add_students, release
-from autograder.telling.feedback import write_feedback
+from autograder.grading.run.batch import grade
+from autograder.release.assignments import add_students, generate_assignment
+from autograder.reporting.pages.feedback import write_feedback
 from autograder.tests.support.needs import need_isolation
-from course.probes import load_study
+from course.checks import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 STUDY = load_study("study2")
@@ -42,12 +42,12 @@ ANSWER = "\n\n".join([*FETCHING, "The end of the answer."])
 
 
 def test_no_page_asks_another_host(browser, tmp_path):
-    """The feedback page and formgrader's page for marking show the answer, and fetch nothing."""
+    """The feedback page and formgrader's marking page show the answer and load nothing."""
     need_isolation()
     course = CourseFolder.create(tmp_path / "course")
-    release(course, STUDY)
+    generate_assignment(course, STUDY)
     add_students(course, [("ada", "Ada", "Lovelace")])
-    hand_in(course)
+    submit(course)
     grade(course, STUDY)
     write_feedback(course, STUDY)
     pages = sorted(course.root.glob(f"feedback/ada/{STUDY.assignment}/*.html"))
@@ -65,7 +65,7 @@ def test_no_page_asks_another_host(browser, tmp_path):
 
 
 def test_uncleaned_they_would(browser, tmp_path):
-    """Each of these answers asks another host if a page holds it as it was written."""
+    """Each of these answers contacts another host if a page contains it unchanged."""
     for number, text in enumerate(text for text in FETCHING if not text.startswith("!")):
         path = tmp_path / f"{number}.html"
         path.write_text(f"<!DOCTYPE html><body>{text}", "utf-8")
@@ -74,8 +74,8 @@ def test_uncleaned_they_would(browser, tmp_path):
         browser.wait_until(lambda: browser.elsewhere, f"nothing was fetched for {text}")
 
 
-def hand_in(course: CourseFolder) -> None:
-    """Let Ada answer every written question so."""
+def submit(course: CourseFolder) -> None:
+    """Submit a study in which Ada's answer to every question is `answer`."""
     work = shutil.copytree(
         course.release(STUDY.assignment), course.submission(STUDY.assignment, "ada")
     )

@@ -1,15 +1,15 @@
-"""Slides in a browser: opened from their folder, turned by keys, every word on the screen."""
+"""Slides in a browser: opened from their folder, turned by keys, all text on the screen."""
 
 import pytest
 
 from autograder.release.slides import sources_of, write_slides
-from autograder.tests.support.axe import GRAVE, findings
-from autograder.tests.support.fits import SIZES, misfits
-from course.probes import load_study
+from autograder.tests.support.pages.axe import GRAVE, findings
+from autograder.tests.support.pages.fits import SIZES, misfits
+from course.checks import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
 PROJECTORS = {"laptop": (1366, 768), "old": (1024, 768), "large": (1920, 1080)}
-LEAST = 12  # pixels of the smallest text of a slide, on the smallest of them
+LEAST = 12  # minimum text size in pixels, on the smallest screen
 MISFITS = """() => [...document.querySelectorAll(".content")].filter(box =>
     box.scrollHeight > box.clientHeight + 1 || box.scrollWidth > box.clientWidth + 1)
     .map(box => box.parentElement.id)"""
@@ -21,13 +21,13 @@ NUMBER = """() => [...document.querySelectorAll(".slide")].findIndex(
 
 @pytest.fixture(scope="module")
 def deck(tmp_path_factory):
-    """The deck of a study with trees, plots and code."""
+    """The slides of a study with trees, plots and code."""
     return write_slides(tmp_path_factory.mktemp("slides"), sources_of([load_study("study2")]))[0]
 
 
 @pytest.mark.parametrize("projector", PROJECTORS)
 def test_everything_fits_on_the_screen(browser, deck, projector):
-    """No slide is cut off or set too small, every picture is there, and nothing is fetched."""
+    """No slide is cut off or too small, every picture loads, and nothing comes from the network."""
     wrong = []
     browser.page.on("console", lambda said: wrong.append(said.text))
     width, height = PROJECTORS[projector]
@@ -42,7 +42,9 @@ def test_everything_fits_on_the_screen(browser, deck, projector):
 
 @pytest.mark.parametrize("size", ["telephone", "zoomed"])
 def test_slides_are_read_one_below_the_other_in_a_small_window(browser, deck, size):
-    """Every word has the size of other pages there, nothing is cut, and keys lead on."""
+    """Text has the same size as on other pages, nothing is cut off, and keys move through the
+    slides.
+    """
     assert misfits(browser, [deck]) == {}
     width, height = SIZES[size]
     browser.page.set_viewport_size({"width": width, "height": height})
@@ -55,19 +57,21 @@ def test_slides_are_read_one_below_the_other_in_a_small_window(browser, deck, si
 
 
 def test_slides_can_be_used_by_everybody(browser, deck):
-    """axe finds nothing grave on a projector, and in a small window where they are a page."""
+    """axe finds nothing serious on a projector, or in a small window that shows the slides as a
+    page.
+    """
     for width, height in (PROJECTORS["laptop"], SIZES["telephone"]):
         browser.page.set_viewport_size({"width": width, "height": height})
         browser.page.goto(deck.as_uri())
         assert [found for found in findings(browser.page) if found.impact in GRAVE] == []
-    wide = browser.page.locator(".figure[tabindex]").first  # scrolls in its box, by keyboard too
+    wide = browser.page.locator(".figure[tabindex]").first  # scrolls in its box, also by keyboard
     wide.focus()
     wide.press("ArrowRight")
     browser.page.wait_for_function("box => box.scrollLeft > 0", arg=wide.element_handle())
 
 
 def test_keys_turn_the_slides(browser, deck):
-    """Arrows, Home and End, no further than the ends; N shows the notes."""
+    """Arrows, Home and End stay within the slides; N shows the notes."""
     page = browser.page
     page.goto(deck.as_uri())
     last = browser.evaluate("() => document.querySelectorAll('.slide').length") - 1

@@ -1,12 +1,12 @@
-"""Every page of the book, with all its chapters, in a browser: it fits, and all can use it."""
+"""Every page of the complete book in a browser: layout and accessibility."""
 
 from itertools import product
 
 import pytest
 
-from autograder.benchmarks._browser.harness import WINDOW
-from autograder.tests.support.axe import GRAVE, findings
-from autograder.tests.support.fits import misfits
+from autograder.benchmarks.support.browser.harness import WINDOW
+from autograder.tests.support.pages.axe import GRAVE, findings
+from autograder.tests.support.pages.fits import misfits
 
 pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("whole book")]
 EMPTY = "() => [...document.images].filter(one => !one.naturalWidth).map(one => one.src)"
@@ -14,15 +14,16 @@ EMPTY = "() => [...document.images].filter(one => !one.naturalWidth).map(one => 
 
 @pytest.fixture(scope="module")
 def pages(whole_book):
-    """All pages of the book of all notebooks."""
+    """All pages of the book with all notebooks."""
     found = sorted(whole_book.folder.rglob("*.html"))
     assert {path.stem for path in found} > {*whole_book.notebooks, "bibliography", "league"}
     return found
 
 
 def test_every_page_is_whole_and_fits_its_window(browser, pages):
-    """No page scrolls sideways, pages of modules included; no line on top takes much of it. Nothing
-    fails to load, and nothing is asked of anybody else."""
+    """No page scrolls sideways, including module pages, and the bar at the top stays small.
+    Everything loads, and no other host is contacted.
+    """
     wrong, asked = [], set()
     browser.page.on("console", lambda said: wrong.append(said.text))
     browser.page.on("requestfailed", lambda request: wrong.append(request.url))
@@ -34,8 +35,7 @@ def test_every_page_is_whole_and_fits_its_window(browser, pages):
 
 
 def test_every_page_can_be_used_by_everybody(browser, pages):
-    """axe finds nothing grave in either theme; all pictures are there, and nobody is asked for
-    anything."""
+    """axe finds nothing serious in either theme; all pictures load, and no other host is contacted."""
     browser.page.set_viewport_size(WINDOW)
     grave, empty = {}, {}
     for theme, path in product(("light", "dark"), pages):

@@ -1,42 +1,43 @@
-"""The widgets in JupyterLab, by mouse and by keyboard: play, explore a search, compare counts."""
+"""The widgets in JupyterLab, by mouse and keyboard: play, explore a search, compare counts."""
 
 import shutil
 
 import pytest
 
-from autograder.benchmarks._browser.examples import WIDGET_IMPORTS, WIDGETS
-from autograder.benchmarks._browser.widgets import Widget as AnyWidget
-from autograder.benchmarks._browser.widgets import open_notebook
-from autograder.tests.support.widget_faults import faults, grave, window
+from autograder.benchmarks.support.browser.examples import WIDGET_IMPORTS, WIDGETS
+from autograder.benchmarks.support.browser.widgets import Widget as AnyWidget
+from autograder.benchmarks.support.browser.widgets import open_notebook
+from autograder.tests.support.pages.widget_faults import faults, grave, window
 from autograder.workspace import answer_path
-from course.probes import load_study
+from course.checks import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
-SIZED = {"counts", "explorer", "two searches", "replay"}  # are looked at in windows of all sizes
+SIZED = {"counts", "explorer", "two searches", "replay"}  # checked in windows of all sizes
 
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """A browser with a notebook of all the widgets, beside the reference agents; what they need is
-    imported, and each test runs the cells that it looks at."""
+    """A browser with a notebook of all widgets and the reference agents. The imports have run; each
+    test runs the cells that it needs.
+    """
     root, private = tmp_path_factory.mktemp("widgets"), tmp_path_factory.mktemp("private")
     for study in ("study1", "study2", "study3"):
         shutil.copy(answer_path(load_study(study)), root)
     with open_notebook(root, private, [WIDGET_IMPORTS, *WIDGETS.values()]) as (browser, _):
         browser.run_cell(0)
         yield browser
-        assert browser.elsewhere == []  # the widgets work without the web
+        assert browser.elsewhere == []  # the widgets need no network
 
 
 class Widget(AnyWidget):
-    """One widget in its cell, run anew."""
+    """A widget in its cell, which has just been run."""
 
     def __init__(self, browser, name: str) -> None:
         super().__init__(browser, 1 + list(WIDGETS).index(name))
 
 
 def test_play_by_mouse_and_by_keyboard(lab):
-    """A click and the keys both play, the agent answers, the focus stays on the board."""
+    """Clicks and keys both play, the agent replies, and the focus stays on the board."""
     game = Widget(lab, "play")
     game.wait_for("AlphaBeta plays cell 0: row 1, column 1 (nodes: 18,297). Your turn, o.")
     game.part("4").click()
@@ -44,11 +45,11 @@ def test_play_by_mouse_and_by_keyboard(lab):
     assert game.moves() == ["2", "3", "5", "6", "7", "8"]
     assert game.part("2").get_attribute("aria-label") == "cell 2: row 1, column 3"
     game.part("5").focus()
-    game.press("ArrowLeft", "ArrowLeft")  # over the taken cell
+    game.press("ArrowLeft", "ArrowLeft")  # over the occupied cell
     assert game.focused() == "3"
     game.press("ArrowRight", "ArrowRight", "ArrowUp", "Enter")
     game.wait_for("AlphaBeta plays cell 6")
-    assert game.focused() is None  # the focus stays on the cell, which cannot be clicked any more
+    assert game.focused() is None  # the focus stays on the cell, which is no longer active
     lab.screenshot("widget-play")
     for button, offered in (("undo", 6), ("undo", 8), ("change sides", 7), ("new game", 9)):
         game.part(button).click()
@@ -57,7 +58,7 @@ def test_play_by_mouse_and_by_keyboard(lab):
 
 
 def test_step_through_a_search(lab):
-    """Next keeps the focus; the slider goes by arrow keys; a node is a link; subtrees close."""
+    """Next keeps the focus, arrow keys move the slider, nodes are links and subtrees fold."""
     tree = Widget(lab, "explorer")
     tree.wait_for("Step 4 of 30")
     tree.part("first").click()
@@ -88,10 +89,10 @@ def test_step_through_a_search(lab):
 
 
 def test_two_searches_side_by_side(lab):
-    """They step together, one of them can go alone, and a button jumps to where they part."""
+    """Two searches step together or alone, and a button jumps to where they diverge."""
     trees = Widget(lab, "two searches")
     trees.part("difference").click()
-    trees.wait_for("Difference: Minimax goes on with 8, AlphaBeta leaves it out.")
+    trees.wait_for("Difference: Minimax continues with 8, AlphaBeta skips it.")
     lab.screenshot("widget-two-searches")
     trees.part("only 1").click()
     trees.wait_for("of 15.")
@@ -102,10 +103,10 @@ def test_two_searches_side_by_side(lab):
 
 
 def test_a_large_tree_and_a_fast_hand(lab):
-    """However fast the slider is drawn, the picture ends where the slider does."""
+    """However fast the slider is dragged, the picture matches its final position."""
     tree = Widget(lab, "large tree")
     tree.wait_for("of 1977. Node")
-    tree.wait_for("The tree is too large to be drawn whole (1,")
+    tree.wait_for("The tree is too large to draw in full (1,")
     slider = tree.root.locator("input")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
@@ -119,12 +120,12 @@ def test_a_large_tree_and_a_fast_hand(lab):
         lambda: tree.status().startswith(f"Step {slider.input_value()} of"),
         "the picture is not at the slider's step",
     )
-    assert int(slider.input_value()) > 500  # about as far as the mouse went
+    assert int(slider.input_value()) > 500  # about as far as the mouse moved
     lab.screenshot("widget-large-tree")
 
 
 def test_counts_follow_the_position(lab):
-    """A click on a cell makes new counts, and an agent can be left out."""
+    """A click on a cell updates the counts, and an agent can be excluded."""
     counts = Widget(lab, "counts")
     counts.wait_for("Type A visits")
     before = counts.root.locator("svg").first.get_attribute("aria-label")
@@ -139,7 +140,7 @@ def test_counts_follow_the_position(lab):
 
 
 def test_qubic_is_played(lab):
-    """A cell of the cube is clicked, and the agent answers."""
+    """A click on a cell of the cube plays there, and the agent replies."""
     game = Widget(lab, "qubic")
     assert len(game.moves()) == 64
     game.part("21").click()
@@ -148,13 +149,13 @@ def test_qubic_is_played(lab):
 
 
 def test_sequence_is_played_by_mouse_and_by_keyboard(lab):
-    """A card, a cell and a card of the row make an action; the agent answers; undo takes it back."""
+    """A card, a cell and a row card make an action; the agent replies; undo takes the action back."""
     game = Widget(lab, "sequence")
     game.part("card 4d").first.click()
-    game.wait_for("click a lit cell")
+    game.wait_for("click a highlighted cell")
     game.part("cell 2,4").focus()
     game.press("Enter")
-    game.wait_for("click a card of the draft row")
+    game.wait_for("click a card in the draft row")
     game.part("take 6d").first.click()
     game.wait_for("Player 1: ")
     lab.screenshot("widget-sequence")
@@ -164,7 +165,7 @@ def test_sequence_is_played_by_mouse_and_by_keyboard(lab):
 
 
 def test_a_replay_is_stepped_through(lab):
-    """Buttons and slider go through a game of Sequence."""
+    """Buttons and slider step through a game of Sequence."""
     game = Widget(lab, "replay")
     game.wait_for("of 40: the beginning.")
     game.part("next").click()
@@ -177,8 +178,9 @@ def test_a_replay_is_stepped_through(lab):
 
 
 def test_the_widgets_can_be_used_by_everybody(lab):
-    """axe-core has nothing serious or critical to say of any widget, in either theme; of those in
-    `SIZED`, `faults` asks it."""
+    """axe-core reports nothing serious or critical for any widget, in either theme; `faults` checks
+    those in `SIZED`.
+    """
     found = {}
     for theme in ("Dark", "Light"):
         lab.use_theme(theme)
@@ -188,8 +190,9 @@ def test_the_widgets_can_be_used_by_everybody(lab):
 
 
 def test_in_every_window(lab):
-    """On a laptop, a telephone and at 200 % zoom, in both themes, words are large enough to be
-    read, and nothing is scrolled sideways; two searches are no higher than a laptop's window."""
+    """On a laptop, a phone and at 200 % zoom, in both themes, text is legible and nothing scrolls
+    sideways; two searches fit the height of a laptop window.
+    """
     for name in SIZED:
         Widget(lab, name)
     numbers = {name: 1 + list(WIDGETS).index(name) for name in SIZED}
@@ -201,7 +204,7 @@ def test_in_every_window(lab):
 
 
 def test_keys_stay_in_the_widget(lab):
-    """Lab's shortcuts do not fire while a widget has the focus: "d d" deletes no cell."""
+    """Lab's shortcuts are inactive while a widget has the focus: "d d" deletes no cell."""
     tree = Widget(lab, "explorer")
     cells = len(lab.cells())
     tree.part("next").focus()

@@ -1,1 +1,1 @@
-"""Commands and benchmarks."""
+"""Tests of the commands and benchmarks."""

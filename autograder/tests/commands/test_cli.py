@@ -1,4 +1,4 @@
-"""The command line: one sentence for bad input, nothing lost by it, exit statuses, and its help."""
+"""The command line: errors for invalid input, protection of files, exit statuses and help."""
 
 import io
 import json
@@ -19,17 +19,17 @@ from autograder.commands import progress as watch
 from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, EXCHANGE, CourseFolder, CourseFolderError
 from autograder.doctor import Finding
-from autograder.grading.batch import GradingError
-from autograder.release import assignments as releasing
-from autograder.release import derive
-from autograder.release.assignments import ReleaseError
+from autograder.grading.run.batch import GradingError
+from autograder.release import assignments, derive
+from autograder.release.assignments import GenerationError
 from autograder.release.notebooks import NotebookError
-from autograder.telling.feedback import Feedback
+from autograder.reporting.pages.feedback import Feedback
 from autograder.tests.support.commands import autograder, is_one_sentence
 from autograder.workspace.strip import SolutionRegionError
-from course.probes import StudyTableError, UnknownCheck, load_study, studies
+from common import command_lines
+from course.checks import StudyTableError, UnknownCheck, load_study, studies
 
-pytestmark = pytest.mark.xdist_group("cli")  # the release is made once, in one process
+pytestmark = pytest.mark.xdist_group("cli")  # the release is made once, in a single process
 
 STUDY = load_study("study2")
 NOTEBOOK = "02_alpha_beta.ipynb"
@@ -39,12 +39,12 @@ PROGRAM = [str(Path(sys.executable).parent / "autograder")]
 
 @pytest.fixture(scope="module", autouse=True)
 def plain_terminal():
-    """Whatever the terminal is, output is text without colours, a hundred columns wide."""
+    """In any terminal, output is text without colours, a hundred columns wide."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "TTY_COMPATIBLE"):
             patch.delenv(name, raising=False)
         patch.setenv("COLUMNS", "100")
-        for console in (cli.console, cli.errors):  # they read FORCE_COLOR when they were made
+        for console in (cli.console, cli.errors):  # they read FORCE_COLOR when they were created
             patch.setattr(console, "_force_terminal", None)
             patch.setattr(console, "_color_system", None)
             patch.setattr(console, "is_interactive", False)
@@ -52,41 +52,41 @@ def plain_terminal():
 
 
 def text(output: str) -> str:
-    """What is said, without colours, frames and line breaks."""
+    """The output without colours, frames and line breaks."""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", output)
     return " ".join(re.sub(r"[─-╿]", " ", plain).split())
 
 
 def contents(folder: Path) -> dict[Path, bytes | None]:
-    """Everything in a folder: the bytes of files, None for folders."""
+    """The contents of a folder: bytes of files, None for folders."""
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
-# ---- Places
+# ---- Locations
 
 
 @pytest.fixture(scope="module")
 def release_run(tmp_path_factory) -> tuple[Path, Result]:
-    """A new course folder into which the command has released study 2, and what it said."""
+    """A new course folder with study 2 released by the command, and the command's output."""
     root = tmp_path_factory.mktemp("released").resolve() / "new" / "course"
-    return root, autograder("release", ALPHA_BETA, "-c", str(root))
+    return root, autograder("generate", ALPHA_BETA, "-c", str(root))
 
 
 @pytest.fixture(scope="module")
-def released(release_run) -> Path:
-    """A course folder with study 2 released; nobody changes it."""
+def course_template(release_run) -> Path:
+    """A course folder with study 2 released, shared and never modified."""
     return release_run[0]
 
 
 @pytest.fixture
-def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
-    """Where a command may be pointed at, all in the current folder, and all precious."""
+def places(course_template, tmp_path, monkeypatch) -> dict[str, Path]:
+    """Possible targets of a command, all in the current folder and all to be preserved."""
     root = (tmp_path / "places").resolve()
     found = {
         name: root / name
         for name in ("course", "unreleased", "foreign", "empty", "file", "missing")
     }
-    shutil.copytree(released, found["course"])
+    shutil.copytree(course_template, found["course"])
     CourseFolder.create(found["unreleased"])
     for name in ("foreign", "empty"):
         found[name].mkdir()
@@ -97,37 +97,44 @@ def places(released, tmp_path, monkeypatch) -> dict[str, Path]:
     found["kit"] = root / "kit"
     found["kit"].mkdir()
     (found["kit"] / "pyproject.toml").touch()
-    monkeypatch.setattr(cli, "KIT", found["kit"])
+    monkeypatch.setattr(command_lines, "KIT", found["kit"])
     monkeypatch.chdir(root)
     return found
 
 
-NO_COURSE = "{%s} is not a course folder (no nbgrader_config.py); `autograder release` creates one"
+NO_COURSE = (
+    "{%s} is not a course folder (no nbgrader_config.py); "
+    "`autograder generate --course %s` creates one"
+)
 NO_STUDY = "there is no study 'study99'; the studies are " + ", ".join(studies())
 ALPHA_BETA = STUDY.assignment
+NOT_GENERATED = (
+    f"{ALPHA_BETA} has not been generated in {{unreleased}}: "
+    "run `autograder generate study2 --course unreleased` first"
+)
 BAD_INPUT = [
     *((f"{command} study99{course}", NO_STUDY) for command, course in [
-        ("build", ""), ("build --check", ""), ("doctor", ""), ("release", " -c {missing}"),
-        ("release study2", " -c {missing}"), ("grade", " -c {course}"),
-        ("feedback", " -c {course}"), ("report", " -c {course}"), ("evening", " -c {course}"),
+        ("build", ""), ("build --check", ""), ("doctor", ""), ("generate", " -c {missing}"),
+        ("generate study2", " -c {missing}"), ("grade", " -c {course}"),
+        ("feedback", " -c {course}"), ("report", " -c {course}"), ("grade-all", " -c {course}"),
         ("slides", ""), ("solutions", ""), ("solutions", " -c {course}")]),
     ("doctor study2_alphabeta", "there is no study 'study2_alphabeta'"),
-    *((f"{command} study2 -c {{{place}}}", NO_COURSE % place)
-      for command in ("grade", "feedback", "report", "evening", "solutions")
+    *((f"{command} study2 -c {{{place}}}", NO_COURSE % (place, place))
+      for command in ("grade", "feedback", "report", "grade-all", "solutions")
       for place in ("foreign", "empty", "file", "missing")),
     ("plan 8 --first-day 2027-01-11 -c {missing}", "there is no plan for 8 weeks"),
-    ("plan 6 --first-day 0001-01-01 -c {missing}", "no course begins in the year 1"),
-    ("plan 6 --first-day 9999-12-30 -c {missing}", "no course can begin on 9999-12-30"),
+    ("plan 6 --first-day 0001-01-01 -c {missing}", "the year 1 is too early"),
+    ("plan 6 --first-day 9999-12-30 -c {missing}", "a course cannot begin on 9999-12-30"),
     ("plan 6 --first-day 2027-01-11 -c {foreign}", "{foreign} is not empty"),
-    ("plan 6 --first-day 2027-01-11 -c {missing} --percent-a-day 200", "200 is no percentage"),
-    ("plan 6 --first-day 2027-13-11 -c {missing}", "'2027-13-11' is no day"),
+    ("plan 6 --first-day 2027-01-11 -c {missing} --percent-a-day 200", "200 is not a percentage"),
+    ("plan 6 --first-day 2027-13-11 -c {missing}", "'2027-13-11' is not a date"),
     ("plan 6 --first-day 2027-01-11 -c {missing} --roster {missing}", "there is no file"),
-    *((f"export -c {{{place}}}", NO_COURSE % place)
+    *((f"export -c {{{place}}}", NO_COURSE % (place, place))
       for place in ("foreign", "empty", "file", "missing")),
     ("grade study2", "{kit}/build/course is not a course folder"),
-    ("release study2 -c {file}", "{file} is not a folder"),
-    ("release study2 -c {file}/below/it", "{file}/below"),
-    ("release study2 -c {foreign}", "{foreign} is not empty and has no nbgrader_config.py"),
+    ("generate study2 -c {file}", "{file} is not a folder"),
+    ("generate study2 -c {file}/below/it", "{file}/below"),
+    ("generate study2 -c {foreign}", "{foreign} is not empty and has no nbgrader_config.py"),
     ("demo -c {file}", "{file}"),
     ("demo -c {file}/below", "{file}/below"),
     ("demo -c {foreign}", "{foreign} is not empty and was not made by the demo"),
@@ -135,32 +142,32 @@ BAD_INPUT = [
     ("demo -c {unreleased}", "{unreleased} is not empty and was not made by the demo"),
     ("demo -c {link}", "{link} is a symbolic link: name a real folder"),
     ("report study2 -c {unreleased}",
-     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+     NOT_GENERATED),
     ("export -c {unreleased}", "there is no gradebook in {unreleased} yet"),
     ("export -c {course} --output {missing}/marks.csv", "there is no folder {missing}"),
     ("export -c {course} --output {foreign}", "{foreign}"),
     ("solutions study2 -c {unreleased}",
-     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+     NOT_GENERATED),
     ("solutions study2 --output {missing}/page.html", "there is no folder {missing}"),
     ("solutions study2 --output {foreign}", "{foreign} is a folder: name a file"),
     ("slides study2 --output {file}", "{file} is not a folder: name another one for the slides"),
     ("grade study2 -c {course} --json", "there are no submissions"),
     ("grade study2 -c {unreleased}",
-     f"{ALPHA_BETA} has not been released in {{unreleased}}: run `autograder release study2`"),
+     NOT_GENERATED),
     ("grade study2 -c {course}", f"there are no submissions to {ALPHA_BETA} in {{course}}"),
     ("grade study2 -c {course} --student zoe --student yan",
      f"there is no submission to {ALPHA_BETA} by yan, zoe"),
-    ("feedback study2 -c {course}", "yet: everybody; run `autograder grade study2` first"),
-    ("feedback study2 -c {course} --student zoe", "yet: zoe; run `autograder grade study2` first"),
+    ("feedback study2 -c {course}", "yet: all students; run `autograder grade study2 --c"),
+    ("feedback study2 -c {course} --student zoe", "yet: zoe; run `autograder grade study2 --course"),
 ]  # fmt: skip
 
 
-# ---- Bad input
+# ---- Invalid input
 
 
 @pytest.mark.parametrize(("command", "sentence"), BAD_INPUT, ids=[bad[0] for bad in BAD_INPUT])
-def test_bad_input_is_told_in_one_sentence_and_loses_nothing(places, command, sentence):
-    """The sentence says what is wrong, the exit status is 2, and every file is as it was."""
+def test_invalid_input_is_reported_in_one_sentence_and_loses_nothing(places, command, sentence):
+    """The error is explained, the exit status is 2, and every file is unchanged."""
     before = contents(places["file"].parent)
     done = autograder(*(word.format(**places) for word in command.split()))
     assert done.exit_code == 2, done.output
@@ -175,8 +182,8 @@ def test_bad_input_is_told_in_one_sentence_and_loses_nothing(places, command, se
     pytest.param(PROGRAM, ["grade", "study2", "-c", "{course}", "--student", "zoe"], "by zoe",
                  marks=pytest.mark.slow),
 ], ids=["module", "program"])  # fmt: skip
-def test_bad_input_is_told_by_the_real_command(places, program, arguments, sentence):
-    """It is the same in a process: as the installed program, and as a module."""
+def test_invalid_input_is_reported_by_the_real_command(places, program, arguments, sentence):
+    """A real process behaves the same, both as the installed program and as a module."""
     before = contents(places["file"].parent)
     done = subprocess.run(
         [*program, *(word.format(**places) for word in arguments)],
@@ -200,8 +207,8 @@ def test_bad_input_is_told_by_the_real_command(places, program, arguments, sente
         ("demo --jobs many", "Invalid value for '--jobs'"),
     ],
 )
-def test_a_slip_of_the_pen_is_told(places, arguments, problem):
-    """What the command line itself does not understand is named, with exit status 2."""
+def test_typo_is_reported(places, arguments, problem):
+    """Unknown commands and options are named, with exit status 2."""
     before = contents(places["file"].parent)
     done = autograder(*arguments.split())
     assert (done.exit_code, done.stdout) == (2, "")
@@ -217,7 +224,7 @@ def test_a_slip_of_the_pen_is_told(places, arguments, problem):
         CourseFolderError,
         GradingError,
         NotebookError,
-        ReleaseError,
+        GenerationError,
         SolutionRegionError,
         StudyTableError,
         PermissionError,
@@ -226,8 +233,8 @@ def test_a_slip_of_the_pen_is_told(places, arguments, problem):
         FileExistsError,
     ],
 )
-def test_every_known_problem_is_told(places, monkeypatch, kind):
-    """Each error that says what to do is printed as it stands, brackets and all."""
+def test_every_known_problem_is_reported(places, monkeypatch, kind):
+    """Each error with advice is printed unchanged, including brackets."""
 
     def fail(*arguments):
         raise kind("the table [points] is odd")
@@ -239,13 +246,13 @@ def test_every_known_problem_is_told(places, monkeypatch, kind):
 
 
 def test_a_bug_is_not_hidden(places, monkeypatch):
-    """What no user can cause keeps its traceback, also where it comes of a file that is missing."""
+    """Errors that no user can cause keep their traceback, including a missing file."""
 
     def fail(*arguments):
         try:
             (places["course"] / "missing").read_text("utf-8")
         except OSError:
-            raise ZeroDivisionError  # noqa: B904 - as a slip in a handler is
+            raise ZeroDivisionError  # noqa: B904 - as a mistake in a handler is
 
     monkeypatch.setattr(CourseFolder, "open", fail)
     done = autograder("report", "study2", "-c", str(places["course"]))
@@ -256,22 +263,24 @@ def test_a_bug_is_not_hidden(places, monkeypatch):
 
 
 def test_a_release_says_where_it_is(release_run):
-    """The new course folder and the release are made, and the release's folder is named."""
+    """The new course folder and the release are created, and the release's folder is printed."""
     root, done = release_run
     assert (done.exit_code, done.stderr) == (0, "")
     where = root / "release" / ALPHA_BETA
-    assert done.stdout == f"released {ALPHA_BETA}: {where}\n"
+    assert done.stdout == f"generated {ALPHA_BETA}: {where}\n"
     assert {path.name for path in where.iterdir()} == {STUDY.module, NOTEBOOK}
 
 
-def test_a_refused_release_is_told_and_loses_nothing(places, monkeypatch):
-    """A release that would give the answer away is refused; the earlier one stays."""
-    monkeypatch.setattr(releasing, "released_files", lambda study: [workspace.answer_path(study)])
+def test_a_refused_release_is_reported_and_loses_nothing(places, monkeypatch):
+    """A release that would disclose the answer is refused; the earlier one stays."""
+    monkeypatch.setattr(
+        assignments, "assignment_files", lambda study: [workspace.answer_path(study)]
+    )
     before = contents(places["course"])
-    done = autograder("release", "study2", "-c", str(places["course"]))
+    done = autograder("generate", "study2", "-c", str(places["course"]))
     assert (done.exit_code, done.stdout) == (2, "")
     assert is_one_sentence(done.stderr), done.stderr
-    assert f"{ALPHA_BETA} was not released: " in done.stderr
+    assert f"{ALPHA_BETA} was not generated: " in done.stderr
     assert contents(places["course"]) == before
 
 
@@ -279,10 +288,9 @@ def test_a_refused_release_is_told_and_loses_nothing(places, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def school(released, tmp_path_factory) -> tuple[Path, list[Result]]:
-    """A course in which ada's submission is right and bob's is empty; first ada is graded, then
-    everybody."""
-    root = shutil.copytree(released, tmp_path_factory.mktemp("school").resolve() / "course")
+def school(course_template, tmp_path_factory) -> tuple[Path, list[Result]]:
+    """A course with ada's correct and bob's empty submission; first ada is graded, then both."""
+    root = shutil.copytree(course_template, tmp_path_factory.mktemp("school").resolve() / "course")
     ada, bob = (root / "submitted" / student / ALPHA_BETA for student in ("ada", "bob"))
     bob.mkdir(parents=True)
     shutil.copytree(root / "release" / ALPHA_BETA, ada)
@@ -291,21 +299,21 @@ def school(released, tmp_path_factory) -> tuple[Path, list[Result]]:
     return root, [autograder(*command, "--student", "ada", "--jobs", "1"), autograder(*command)]
 
 
-BOB = f"{ALPHA_BETA}/bob: the folder is empty: nothing was handed in\n"
+BOB = f"{ALPHA_BETA}/bob: the folder is empty: nothing was submitted\n"
 
 
 def test_where_nothing_needs_a_look_the_exit_status_is_0(school):
-    """Only ada is graded, the limits are told, and there is nothing on stderr."""
+    """Only ada is graded, the limits are printed, and stderr is empty."""
     done = school[1][0]
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == (
-        f"{ALPHA_BETA}: the limit of computing time is 2 s (20 times what the instructor's own "
-        f"solution needs, at least 2 s)\n{ALPHA_BETA}: 1 graded\n"
+        f"{ALPHA_BETA}: the CPU time limit is 2 s (20 times the time of the instructor's "
+        f"own solution, at least 2 s; for checks, as at home)\n{ALPHA_BETA}: 1 graded\n"
     )
 
 
 def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
-    """Ada is left alone, and the one line on stderr says what is wrong with bob's."""
+    """Ada is not graded again, and the only line on stderr describes bob's problem."""
     done = school[1][1]
     assert done.exit_code == 1
     assert done.stdout == f"{ALPHA_BETA}: 1 unchanged, 1 nothing to grade\n"
@@ -314,14 +322,14 @@ def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
 
 @pytest.mark.parametrize(("student", "status"), [("ada", 0), ("bob", 1)])
 def test_what_is_unchanged_still_needs_a_look(school, student, status):
-    """Bob's problem is told again in the next run, and ada's run is not blamed for it."""
+    """Bob's problem is reported again in the next run, but not in ada's run."""
     done = autograder("grade", ALPHA_BETA, "-c", str(school[0]), "--student", student)
     assert (done.exit_code, done.stdout) == (status, f"{ALPHA_BETA}: 1 unchanged\n")
     assert done.stderr == (BOB if status else "")
 
 
 def test_one_unknown_student_stops_the_others_too(school):
-    """A misspelt name is told before anybody is graded again."""
+    """A misspelt name is reported before any student is graded again."""
     root, _ = school
     before = contents(root)
     done = autograder(
@@ -332,8 +340,8 @@ def test_one_unknown_student_stops_the_others_too(school):
     assert contents(root) == before
 
 
-def test_grades_for_machines(school):
-    """With --json stdout is one array, and stderr is silent where nobody watches."""
+def test_grades_as_json(school):
+    """With --json stdout is one array, and stderr is empty unless it is a terminal."""
     done = autograder("grade", "study2", "-c", str(school[0]), "--json")
     assert (done.exit_code, done.stderr) == (1, "")
     ada, bob = json.loads(done.stdout)
@@ -349,33 +357,33 @@ def test_grades_for_machines(school):
 
 @pytest.mark.parametrize("isolation", [None, "process", "sandbox"])
 def test_the_isolation_is_passed_on(school, monkeypatch, isolation):
-    """What is said on the command line goes before the configuration."""
+    """An option on the command line overrides the configuration."""
     seen = []
-    monkeypatch.setattr(watch, "grade", lambda *a, where, **k: seen.append(where) or [])
+    monkeypatch.setattr(watch, "grade", lambda *a, overrides, **k: seen.append(overrides) or [])
     options = ["--isolation", isolation] if isolation else []
     assert autograder("grade", "study2", "-c", str(school[0]), *options).exit_code == 0
     assert seen == [{"isolation": isolation, "scheduler": None}]
 
 
-def test_an_unknown_isolation_is_told(school):
-    """There are two."""
+def test_an_unknown_isolation_is_reported(school):
+    """The message lists the two kinds of isolation."""
     done = autograder("grade", "study2", "-c", str(school[0]), "--isolation", "none")
     assert done.exit_code == 2
     assert "'sandbox', 'process'" in text(done.stderr)
 
 
 def test_progress_has_rate_time_and_failures(school, monkeypatch):
-    """In a terminal there is a bar with the rate, the time left and what has failed so far."""
+    """A terminal shows a bar with the rate, the time left and the failures so far."""
     said = io.StringIO()
     monkeypatch.setattr(screen, "errors", Console(file=said, force_terminal=True, width=140))
     watch.grade_study(CourseFolder.open(school[0]), STUDY)
-    assert "0 failed, 1 need a look" in said.getvalue()
+    assert "0 failed, 1 need attention" in said.getvalue()
     assert re.search(r"2/2.*/s", said.getvalue())
     assert re.search(r"\d:\d\d:\d\d", said.getvalue())
 
 
 def test_a_student_named_twice_counts_once(school):
-    """One page is written, by one process."""
+    """One process writes one page."""
     done = autograder(
         "feedback", "study2", "-c", str(school[0]), "--student", "ada", "--student", "ada"
     )
@@ -383,14 +391,14 @@ def test_a_student_named_twice_counts_once(school):
     assert done.stdout.startswith("feedback for 1 students")
 
 
-def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
-    """A student whose graded notebook is broken gets no page; everybody else does."""
+def test_one_failing_page_is_reported_and_the_others_are_written(school, tmp_path):
+    """The page of a student whose graded notebook is broken is missing; all others are written."""
     root = shutil.copytree(school[0], tmp_path / "course")
     for stage in ("submitted", "autograded"):
         shutil.copytree(root / stage / "ada", root / stage / "cy")
     shutil.copytree(root / "results" / ALPHA_BETA / "ada", root / "results" / ALPHA_BETA / "cy")
     graded = root / "autograded" / "cy" / ALPHA_BETA / NOTEBOOK
-    graded.unlink()  # nbgrader lets nobody but root write to it
+    graded.unlink()  # nbgrader makes it writable for root only
     graded.write_text("{", "utf-8")
     done = autograder("feedback", "study2", "-c", str(root), "--jobs", "2")
     assert done.exit_code == 1
@@ -400,7 +408,7 @@ def test_one_failing_page_is_told_and_the_others_are_written(school, tmp_path):
 
 
 def test_feedback_says_where_it_is(school):
-    """One student's pages are written, and their number and folder named; again, left alone."""
+    """One student's page is written and its folder printed; the next run leaves it unchanged."""
     root, _ = school
     shutil.rmtree(root / "feedback", ignore_errors=True)
     for again in ("", ", 1 unchanged"):
@@ -413,7 +421,7 @@ def test_feedback_says_where_it_is(school):
 
 
 def test_the_report_says_where_it_is(school):
-    """Both files are named, and are there."""
+    """Both files exist and are printed."""
     root, _ = school
     done = autograder("report", ALPHA_BETA, "--course", str(root))
     assert (done.exit_code, done.stderr) == (0, "")
@@ -422,11 +430,11 @@ def test_the_report_says_where_it_is(school):
     assert all(path.stat().st_size for path in named)
 
 
-# ---- All three in one
+# ---- All steps in one command
 
 
 def written(root: Path) -> dict[str, bytes]:
-    """The pages of feedback and the report, by path."""
+    """The feedback pages and the report, by path."""
     return {
         str(path.relative_to(root)): path.read_bytes()
         for stage in ("feedback", "reports")
@@ -434,8 +442,8 @@ def written(root: Path) -> dict[str, bytes]:
     }
 
 
-def test_an_evening_is_grade_feedback_and_report(school, tmp_path):
-    """It says and writes what the three commands say and write, and tells what needs a look."""
+def test_grade_all_is_grade_feedback_and_report(school, tmp_path):
+    """The output and files equal those of the three commands; submissions to review are reported."""
     alone, together = (shutil.copytree(school[0], tmp_path / name) for name in ("a", "b"))
     for root in (alone, together):
         for stage in ("feedback", "reports"):
@@ -444,7 +452,7 @@ def test_an_evening_is_grade_feedback_and_report(school, tmp_path):
         autograder(command, "study2", "-c", str(alone))
         for command in ("grade", "feedback", "report")
     ]
-    done = autograder("evening", "study2", "-c", str(together))
+    done = autograder("grade-all", "study2", "-c", str(together))
     assert done.exit_code == max(each.exit_code for each in apart) == 1
     assert done.stderr == "".join(each.stderr for each in apart) == BOB
     assert done.stdout == "".join(each.stdout for each in apart).replace(str(alone), str(together))
@@ -452,9 +460,9 @@ def test_an_evening_is_grade_feedback_and_report(school, tmp_path):
     assert f"feedback/ada/{ALPHA_BETA}/02_alpha_beta.html" in written(together)
 
 
-def test_an_evening_for_machines(school):
-    """With --json stdout is one object: results, pages and the report; nothing is on stderr."""
-    done = autograder("evening", "study2", "-c", str(school[0]), "--json")
+def test_grade_all_as_json(school):
+    """With --json stdout is one object with results, pages and the report; stderr is empty."""
+    done = autograder("grade-all", "study2", "-c", str(school[0]), "--json")
     assert (done.exit_code, done.stderr) == (1, "")
     found = json.loads(done.stdout)
     assert found["grades"] == json.loads(
@@ -466,61 +474,59 @@ def test_an_evening_for_machines(school):
     ]
 
 
-def test_an_evening_with_nothing_to_grade_still_has_a_report(school):
-    """Bob alone has no page; the report of the class is written all the same."""
-    done = autograder("evening", "study2", "-c", str(school[0]), "--student", "bob")
+def test_grade_all_with_nothing_to_grade_still_has_a_report(school):
+    """Bob has no page, but the class report is written."""
+    done = autograder("grade-all", "study2", "-c", str(school[0]), "--student", "bob")
     assert (done.exit_code, done.stderr) == (1, BOB)
     assert "feedback" not in done.stdout
     assert done.stdout.count("report: ") == 2
 
 
 @pytest.mark.parametrize(("problem", "status"), [(None, 0), ("no room", 1)])
-def test_a_page_that_fails_at_the_end_of_an_evening_needs_a_look(
-    school, monkeypatch, problem, status
-):
-    """As with `feedback` alone; the report is written all the same."""
+def test_a_page_that_fails_in_grade_all_needs_a_look(school, monkeypatch, problem, status):
+    """A failed page is reported as with `feedback`; the report is still written."""
     page = Feedback("ada", school[0], problem)
     monkeypatch.setattr(watch, "write_feedback", lambda *arguments, **options: [page])
-    done = autograder("evening", "study2", "-c", str(school[0]), "--student", "ada")
+    done = autograder("grade-all", "study2", "-c", str(school[0]), "--student", "ada")
     assert done.exit_code == status
     assert done.stderr == (f"{ALPHA_BETA}/ada: no feedback: no room\n" if problem else "")
     assert done.stdout.count("report: ") == 2
 
 
-# ---- The demo's folder
+# ---- The demo folder
 
 
 def test_the_demo_deletes_only_what_it_made(tmp_path):
-    """The second demo clears the first one's folder; without the mark nothing is touched."""
+    """The second demo clears the first one's folder; without the marker nothing is deleted."""
     folder = tmp_path / "demo"
-    demo.make_way(folder)
+    demo.clear_target(folder)
     (folder / "submitted").mkdir()
     (folder / "link").symlink_to(tmp_path)
-    demo.make_way(folder)
-    assert {path.name for path in folder.iterdir()} == {demo.MARK, CONFIG_FILE, EXCHANGE}
-    (folder / demo.MARK).unlink()
+    demo.clear_target(folder)
+    assert {path.name for path in folder.iterdir()} == {demo.MARK_FILE, CONFIG_FILE, EXCHANGE}
+    (folder / demo.MARK_FILE).unlink()
     with pytest.raises(CourseFolderError, match="was not made by the demo"):
-        demo.make_way(folder)
+        demo.clear_target(folder)
     assert (folder / CONFIG_FILE).exists()
 
 
 def test_the_demo_may_be_stopped_while_it_clears_its_folder(tmp_path, monkeypatch):
-    """The mark goes last, so that the next demo goes on."""
-    demo.make_way(tmp_path / "demo")
+    """The marker is deleted last, so that an interrupted demo can be repeated."""
+    demo.clear_target(tmp_path / "demo")
     (tmp_path / "demo" / "submitted").mkdir()
     with monkeypatch.context() as broken:
         broken.setattr(demo.shutil, "rmtree", lambda path: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            demo.make_way(tmp_path / "demo")
-    demo.make_way(tmp_path / "demo")
+            demo.clear_target(tmp_path / "demo")
+    demo.clear_target(tmp_path / "demo")
     assert not (tmp_path / "demo" / "submitted").exists()
 
 
-# ---- Starting
+# ---- Start-up
 
 
 def test_bad_input_costs_no_heavy_imports():
-    """A command that refuses at once has not imported nbgrader."""
+    """A command that refuses immediately has not imported nbgrader."""
     program = (
         "import sys\nfrom autograder.commands.cli import app\n"
         "try:\n    app(['grade', 'study2', '-c', 'nowhere'])\nexcept SystemExit as end:\n"
@@ -533,13 +539,14 @@ def test_bad_input_costs_no_heavy_imports():
 
 
 @pytest.mark.slow
-def test_nothing_is_imported_from_the_current_folder(released, tmp_path):
-    """A module of a student's that lies where the installed command is run is run by no process
-    outside the sandbox, whatever the standard library calls its own."""
+def test_nothing_is_imported_from_the_current_folder(course_template, tmp_path):
+    """A student's module in the current folder never runs outside the sandbox, even if it has the
+    name of a standard library module.
+    """
     course, here = tmp_path / "course", tmp_path / "here"
-    shutil.copytree(released, course)
-    handed_in = course / "submitted" / "ada" / STUDY.assignment
-    shutil.copytree(course / "release" / STUDY.assignment, handed_in)
+    shutil.copytree(course_template, course)
+    submitted = course / "submitted" / "ada" / STUDY.assignment
+    shutil.copytree(course / "release" / STUDY.assignment, submitted)
     here.mkdir()
     for name in sys.stdlib_module_names:
         (here / f"{name}.py").write_text(
@@ -557,8 +564,8 @@ def test_nothing_is_imported_from_the_current_folder(released, tmp_path):
 
 
 @pytest.mark.slow
-def test_notebooks_that_the_installed_command_runs_import_what_is_beside_them(tmp_path):
-    """That nothing is imported from the current folder does not go for a notebook's own."""
+def test_notebooks_that_the_installed_command_runs_import_from_their_folder(tmp_path):
+    """A notebook's own imports from its folder still work."""
     done = subprocess.run(
         [*PROGRAM, "book", str(tmp_path / "book"), "--notebook", "01_minimax"],
         cwd=tmp_path,
@@ -570,19 +577,19 @@ def test_notebooks_that_the_installed_command_runs_import_what_is_beside_them(tm
     assert (tmp_path / "book" / "index.html").is_file()
 
 
-# ---- Derived files, and the proofs
+# ---- Derived files and self-tests
 
 
 @pytest.mark.slow
 def test_the_committed_files_of_study2_are_fresh():
-    """`build --check` has nothing to say of them."""
+    """`build --check` reports nothing for them."""
     done = autograder("build", "study2", "--check")
     assert (done.exit_code, done.output) == (0, "")
 
 
 @pytest.fixture
 def derived(tmp_path, monkeypatch) -> list[Path]:
-    """Three derived files: one is fresh, one is not, one was never built."""
+    """Three derived files: one up to date, one outdated, one never built."""
     paths = [tmp_path / name for name in ("fresh.py", "stale.py", "unbuilt.py")]
     for path, was in zip(paths, ["now", "before"], strict=False):
         path.write_text(was, "utf-8")
@@ -593,7 +600,7 @@ def derived(tmp_path, monkeypatch) -> list[Path]:
 
 
 def test_what_is_not_fresh_is_named(derived, tmp_path):
-    """`build --check` names the files, changes none and ends with 1."""
+    """`build --check` lists the files, changes none and ends with 1."""
     before = contents(tmp_path)
     done = autograder("build", "--check")
     assert (done.exit_code, done.stdout) == (1, "")
@@ -602,7 +609,7 @@ def test_what_is_not_fresh_is_named(derived, tmp_path):
 
 
 def test_only_what_is_not_fresh_is_built(derived):
-    """`build` writes and names those files, and the check after it is content."""
+    """`build` writes and lists those files, and the next check succeeds."""
     fresh = derived[0].stat().st_mtime_ns
     done = autograder("build")
     assert (done.exit_code, done.stderr) == (0, "")
@@ -613,7 +620,7 @@ def test_only_what_is_not_fresh_is_built(derived):
 
 
 def test_study2_is_ready_to_release():
-    """The doctor's last words are that it is, and the exit status is 0."""
+    """The doctor's last line reports that the study is ready, with exit status 0."""
     done = autograder("doctor", "study2")
     assert (done.exit_code, done.stderr) == (0, "")
     last = done.stdout.splitlines()[-1]
@@ -622,7 +629,7 @@ def test_study2_is_ready_to_release():
 
 WELL, SICK = (
     Finding(name, 15, 15, {}, should, True)
-    for name, should in [("reference", {}), ("odd_slip", {"alpha_beta": ("nodes",)})]
+    for name, should in [("reference", {}), ("odd_mistake", {"alpha_beta": ("nodes",)})]
 )
 
 
@@ -631,8 +638,8 @@ WELL, SICK = (
     ([WELL, WELL], ["note.txt holds lines of the answer"],
      "0 mutants, 0 modules not marked as expected, 1 other"),
 ], ids=["mutant", "leak"])  # fmt: skip
-def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, said):
-    """A module that is marked wrongly, or a leak: it is named, and the study is not ready."""
+def test_problems_of_a_study_are_reported(monkeypatch, findings, complaints, said):
+    """A wrongly marked module or a leak is named, and the study is not ready."""
     monkeypatch.setattr(doctor, "examine", lambda study, done: findings)
     monkeypatch.setattr(doctor, "leaks", lambda study: complaints)
     monkeypatch.setattr(doctor, "environment", lambda: [])
@@ -640,12 +647,12 @@ def test_what_is_wrong_with_a_study_is_told(monkeypatch, findings, complaints, s
     assert done.exit_code == 1
     assert done.stdout.endswith(f"study2: {said} problems: NOT ready to release\n")
     assert done.stderr == "".join(f"problem: {complaint}\n" for complaint in complaints)
-    assert ("odd_slip" in done.stdout) == (SICK in findings)
+    assert ("odd_mistake" in done.stdout) == (SICK in findings)
     assert ("WRONG: it should lose alpha_beta: nodes" in text(done.stdout)) == (SICK in findings)
 
 
-def test_the_doctor_looks_at_a_course_folder_when_asked(monkeypatch, tmp_path):
-    """Without an exchange nothing is ready there; without the option nobody looks."""
+def test_the_doctor_examines_a_course_folder_on_request(monkeypatch, tmp_path):
+    """Without an exchange the folder is not ready; without the option it is not checked."""
     monkeypatch.setattr(doctor, "examine", lambda study, done: [WELL, WELL])
     monkeypatch.setattr(doctor, "leaks", lambda study: [])
     folder = CourseFolder.create(tmp_path / "course")
@@ -659,51 +666,84 @@ def test_the_doctor_looks_at_a_course_folder_when_asked(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("options", [[], ["-v"]], ids=["short", "verbose"])
-def test_the_doctor_shows_healthy_mutants_when_asked(monkeypatch, options):
-    """Only `-v` has a line for every module."""
-    healthy = Finding("odd_slip", 5, 15, {"a": ("nodes",)}, {"a": ("nodes",)}, True)
+def test_the_doctor_shows_healthy_mutants_on_request(monkeypatch, options):
+    """Only `-v` prints a line for every module."""
+    healthy = Finding("odd_mistake", 5, 15, {"a": ("nodes",)}, {"a": ("nodes",)}, True)
     monkeypatch.setattr(doctor, "examine", lambda study, done: [WELL, WELL, healthy])
     monkeypatch.setattr(doctor, "leaks", lambda study: [])
     monkeypatch.setattr(doctor, "environment", lambda: [])
     done = autograder("doctor", "study2", *options)
     assert done.exit_code == 0
-    assert ("odd_slip" in done.stdout) == bool(options)
+    assert ("odd_mistake" in done.stdout) == bool(options)
 
 
 # ---- Help
 
-ARGUMENTS = {  # of every command: what its usage line ends with, and its options
-    "build": ("[STUDY]", {"--check", "--machine"}),
-    "release": ("[STUDY]...", {"--course", "--kit", "--worker", "--output"}),
+ARGUMENTS = {  # for every command: the end of its usage line, and its options
+    "build": ("[STUDY]", {"--check", "--course", "--generated-mutants"}),
+    "generate": ("[STUDY]...", {"--course", "--kit", "--output", "--worker"}),
     "grade": (
         "STUDY",
-        {"--course", "--student", "--force", "--jobs", "--isolation", "--scheduler", "--json"},
+        {
+            "--course",
+            "--force",
+            "--isolation",
+            "--jobs",
+            "--json",
+            "--scheduler",
+            "--section",
+            "--student",
+        },
     ),
-    "feedback": ("STUDY", {"--course", "--student", "--jobs"}),
-    "evening": (
+    "feedback": ("STUDY", {"--course", "--jobs", "--section", "--student"}),
+    "report": ("STUDY", {"--course", "--section"}),
+    "solutions": ("STUDY", {"--before-deadline", "--course", "--output"}),
+    "grade-all": (
         "STUDY",
-        {"--course", "--student", "--force", "--jobs", "--isolation", "--scheduler", "--json"},
+        {
+            "--course",
+            "--force",
+            "--isolation",
+            "--jobs",
+            "--json",
+            "--scheduler",
+            "--section",
+            "--student",
+        },
     ),
-    "report": ("STUDY", {"--course"}),
-    "solutions": ("STUDY", {"--course", "--output", "--before-deadline"}),
-    "roster": ("FILE", {"--course"}),
-    "plan": ("WEEKS", {"--first-day", "--course", "--roster", "--percent-a-day", "--at-most"}),
-    "hand-out": ("STUDY", {"--course"}),
-    "collect": ("STUDY", {"--course"}),
-    "hand-back": ("STUDY", {"--course"}),
-    "late": ("STUDY", {"--course", "--due", "--percent-a-day", "--at-most"}),
-    "export": ("", {"--course", "--format", "--output"}),
-    "doctor": ("STUDY", {"--course", "--verbose", "--all", "--seed", "--scheduler"}),
-    "positions": ("STUDY", {"--seed", "--keep"}),
+    "plan": ("WEEKS", {"--at-most", "--course", "--first-day", "--percent-a-day", "--roster"}),
+    "release": ("STUDY", {"--course"}),
+    "collect": ("STUDY", {"--course", "--format", "--from", "--times"}),
+    "release-feedback": ("STUDY", {"--course", "--section"}),
+    "late-penalties": ("STUDY", {"--at-most", "--course", "--due", "--percent-a-day"}),
+    "export": (
+        "",
+        {"--column", "--course", "--format", "--output", "--section", "--study", "--worksheet"},
+    ),
+    "doctor": ("STUDY", {"--all", "--costs", "--course", "--scheduler", "--seed", "--verbose"}),
+    "draw-positions": ("STUDY", {"--course", "--keep", "--seed"}),
     "book": ("[FOLDER]", {"--notebook"}),
     "site": ("[FOLDER]", {"--study", "--with-numpy-from-cdn"}),
     "slides": ("[STUDY]...", {"--output"}),
     "demo": ("", {"--course", "--jobs"}),
+    "adapt": ("", {"--course"}),
+    "upgrade": ("", {"--course"}),
+    "new-study": ("NAME", {"--course"}),
+    "next-year": ("[STUDY]...", {"--course", "--seed", "--show"}),
+    "extend": (
+        "[STUDY]",
+        {"--course", "--days", "--group", "--remove", "--section", "--student", "--until"},
+    ),
+    "history": ("STUDY", {"--course", "--json", "--student"}),
+    "regrade": ("[STUDY]", {"--answer", "--course", "--request", "--student"}),
+    "roster": ("[FILE]", {"--course", "--drop", "--drop-missing", "--dry-run", "--restore"}),
+    "publish": ("FOLDER", {"--course", "--finished-site", "--site", "--study"}),
+    "similarity": ("STUDY", {"--course", "--previous"}),
 }
 
 
 def commands() -> dict[str, str]:
-    """The first line that each command says of itself."""
+    """The first line of each command's help."""
     return {
         command.name or command.callback.__name__: command.callback.__doc__.splitlines()[0]
         for command in app.registered_commands
@@ -717,23 +757,25 @@ def test_no_command_is_without_a_test_of_its_help():
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 def test_help_names_every_argument(command):
-    """The usage line, the command's sentence and each option with what it does are there."""
+    """The help has the usage line, a summary, an example and a description of each option."""
     done = autograder(command, "--help")
     assert (done.exit_code, done.stderr) == (0, "")
     argument, options = ARGUMENTS[command]
     (usage,) = re.findall(rf"Usage: autograder {command} \[OPTIONS\](.*)", done.stdout)
-    assert usage.strip(" {}") == argument  # some versions put braces around what must be given
+    assert usage.strip(" {}") == argument  # some versions put braces around required arguments
     assert commands()[command] in text(done.stdout)
-    rows = dict(re.findall(r"^│[\s*]+(--[a-z-]+)(.+)│$", done.stdout, re.MULTILINE))
+    assert re.search(rf"Examples?: .*autograder {command}", text(done.stdout))
+    joined = re.sub(r" *│\n│ {12,}(?=[^- ])", " ", done.stdout)  # rows of several lines
+    rows = dict(re.findall(r"^│[\s*]+(--[a-z-]+)(.+)│$", joined, re.MULTILINE))
     assert set(rows) == {*options, "--help"}
     assert all(re.search(r"[A-Z].*[.\]]\s*$", row) for row in rows.values()), rows
     if "STUDY" in argument:
-        assert re.search(r"STUDY\S*\s.*(A study, like|By default all studies)", done.stdout)
+        assert re.search(r"STUDY\S*\s.*(A study, for example|By default all studies)", done.stdout)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]], ids=["none", "help"])
 def test_no_arguments_print_help(arguments):
-    """Both list every command with its sentence; neither complains."""
+    """Both list every command with its summary, without an error."""
     done = autograder(*arguments)
     assert done.stderr == ""
     assert "Usage: autograder [OPTIONS] COMMAND" in text(done.stdout)
@@ -742,8 +784,8 @@ def test_no_arguments_print_help(arguments):
 
 
 @pytest.mark.parametrize(
-    "command", ["release", "grade", "feedback", "report", "evening", "late", "export"]
+    "command", ["generate", "grade", "feedback", "report", "grade-all", "late-penalties", "export"]
 )
 def test_the_course_is_looked_for_in_the_same_place(command):
-    """Every command that needs a course folder takes the same one unless told otherwise."""
+    """Every command that needs a course folder has the same default."""
     assert "[default: (the kit's build/course)]" in text(autograder(command, "--help").stdout)

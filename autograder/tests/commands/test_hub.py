@@ -1,4 +1,4 @@
-"""A class on a real JupyterHub, as `deploy/` sets it up, through the servers' own interfaces."""
+"""A class on a real JupyterHub, set up with `deploy/`, through the servers' own interfaces."""
 
 import json
 import secrets
@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import pytest
 
 from autograder import workspace
-from autograder.course_folder import COURSE_ID, CourseFolder
-from autograder.grading.booked import booked
+from autograder.course_folder import CourseFolder
+from autograder.course_folder.table import COURSE_ID
+from autograder.grading.records.gradebook_reader import read_automatic_marks
 from autograder.tests.support.hub import class_on_a_hub
 from autograder.tests.support.needs import need_isolation
-from course.probes import load_study
+from course.checks import load_study
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("hub")]
 STUDY = load_study("study1")
@@ -93,11 +94,11 @@ print(json.dumps(found))
 
 
 @dataclass
-class Afternoon:
-    """What the people of a class saw."""
+class HubRun:
+    """What the users of a class observed."""
 
     checked: str
-    validated: str  # the answer to the Validate button, for a notebook with an endless loop
+    validated: str  # Validate's response for a notebook with an endless loop
     tried: dict[str, str]
     replaced: list[dict[str, str]]  # before the first release, and with submissions in it
     graded: list[str]
@@ -107,10 +108,12 @@ class Afternoon:
 
 
 @pytest.fixture(scope="module")
-def afternoon() -> Iterator[Afternoon]:
-    """Two students fetch, one solves and checks, both submit; one looks around, and tries to put
-    something in the exchange's place; two graders hand out, collect, grade at once and give
-    feedback, which the students fetch: each step by both, the second over what the first made."""
+def hub_run() -> Iterator[HubRun]:
+    """Two students fetch, one solves and checks, both submit; one inspects the system and tries to
+    replace the exchange. Two graders release, collect, grade simultaneously and give feedback,
+    which the students fetch. Both graders run each step, the second one over the first one's
+    results.
+    """
     need_isolation()
     drawn = secrets.token_hex(3)
     ann, ben, gia, gus = (f"{name}{drawn}" for name in ("ann", "ben", "gia", "gus"))
@@ -147,7 +150,7 @@ def afternoon() -> Iterator[Afternoon]:
             assignments(student, "submit")
         formgrader(gus, "collect")
         assignments(ann, "submit")
-        formgrader(gia, "collect")  # in the place of what gus collected
+        formgrader(gia, "collect")  # replaces what gus collected
         replaced.append(json.loads(hub.run(ben, replace)))
         places = [
             str(path)
@@ -157,7 +160,7 @@ def afternoon() -> Iterator[Afternoon]:
                 hub.place / "course",
                 hub.place / "course/gradebook.db",
                 hub.place / "staff",
-                hub.place / "staff/autograder/answers",
+                hub.place / "staff/autograder/studies",
                 hub.place / "hub_config.py",
                 hub.place / "hub",
                 hub.database,
@@ -177,53 +180,56 @@ def afternoon() -> Iterator[Afternoon]:
             path = page.relative_to(hub.home(student)).as_posix().replace(" ", "%20")
             pages[student] = hub.ask(f"/user/{student}/api/contents/{path}?type=file")["content"]
         course = CourseFolder.open(hub.place / "course")
-        marks = booked(course.config().CourseDirectory.db_url, STUDY.assignment)
-        yield Afternoon(checked, validated, tried, replaced, graded, marks, pages, (ann, ben))
+        marks = read_automatic_marks(course.config().CourseDirectory.db_url, STUDY.assignment)
+        yield HubRun(checked, validated, tried, replaced, graded, marks, pages, (ann, ben))
 
 
-def test_a_student_works_checks_and_reads_feedback(afternoon):
-    """The checks of the kit run on the student's server; the page that comes back is their own."""
-    ann, ben = afternoon.names
-    assert afternoon.checked.count("all right") == len(STUDY.checks), afternoon.checked
-    assert "all right" in afternoon.pages[ann]
-    assert "all right" not in afternoon.pages[ben]
+def test_a_student_works_checks_and_reads_feedback(hub_run):
+    """The kit's checks run on the student's server; the feedback is the student's own."""
+    ann, ben = hub_run.names
+    assert hub_run.checked.count("all correct") == len(STUDY.checks), hub_run.checked
+    assert "all correct" in hub_run.pages[ann]
+    assert "all correct" not in hub_run.pages[ben]
 
 
-def test_validate_ends_on_the_hub(afternoon):
-    """With the settings that the guide copies, an endless loop is stopped and named."""
-    assert "Validate stopped it after" in afternoon.validated
+def test_validate_ends_on_the_hub(hub_run):
+    """With the settings of the guide, an endless loop is stopped and reported."""
+    assert "Validate stopped it after" in hub_run.validated
 
 
-def test_a_student_reads_nothing_that_is_not_theirs(afternoon):
-    """No home, no course, no gradebook, no answer, no submission, nothing of the hub's, nobody
-    else's server."""
-    tried = afternoon.tried
+def test_a_student_reads_nothing_that_is_not_theirs(hub_run):
+    """Homes, the course, the gradebook, answers, submissions, the hub's files and other servers are
+    all inaccessible.
+    """
+    tried = hub_run.tried
     assert tried.pop("import") == "ModuleNotFoundError"
     assert tried.pop("server") == 403
     assert set(tried.values()) == {"PermissionError"}, tried
 
 
-def test_a_student_cannot_take_the_place_of_the_exchange(afternoon):
-    """Neither before the first release nor later: classmates' work would come to the student."""
-    before, later = afternoon.replaced
+def test_a_student_cannot_take_the_place_of_the_exchange(hub_run):
+    """The attempt fails before the first release and later; otherwise classmates' work would go to
+    the student.
+    """
+    before, later = hub_run.replaced
     assert before.pop("rename inbound") == before.pop("open inbound") == "FileNotFoundError"
     assert before.pop("rename outbound") == before.pop("hand out") == "FileNotFoundError"
     assert set(before.values()) == {"PermissionError"}, before
     assert set(later.values()) == {"PermissionError"}, later
 
 
-def test_two_graders_mark_at_once(afternoon):
-    """Both commands grade the whole class, and the gradebook holds what each submission earns."""
-    assert all(said.startswith("0 ") and "2 graded" in said for said in afternoon.graded), (
-        afternoon.graded
+def test_two_graders_mark_at_once(hub_run):
+    """Both commands grade the whole class, and the gradebook has the correct marks."""
+    assert all(said.startswith("0 ") and "2 graded" in said for said in hub_run.graded), (
+        hub_run.graded
     )
-    ann, ben = afternoon.names
-    assert set(afternoon.marks) == {ann, ben}
+    ann, ben = hub_run.names
+    assert set(hub_run.marks) == {ann, ben}
     checks = [check.grade_id for check in STUDY.checks.values()]
     earned = {
         student: sum(
             points or 0 for name, (points, _) in cells.items() if name.partition("/")[2] in checks
         )
-        for student, cells in afternoon.marks.items()
+        for student, cells in hub_run.marks.items()
     }
     assert earned == {ann: sum(check.max_points for check in STUDY.checks.values()), ben: 0}

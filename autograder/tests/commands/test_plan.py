@@ -1,4 +1,4 @@
-"""A teaching plan sets a course up: what its page says is released, and is due when it says."""
+"""A teaching plan sets up a course with the studies and due dates of its page."""
 
 import re
 import time
@@ -13,23 +13,24 @@ from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
-from autograder.commands.plan import EARLIEST, PLANS, due_dates
-from autograder.course_folder import CourseFolder, rule_of
+from autograder.commands.plan import EARLIEST, OWN, PLANS, due_dates
+from autograder.course_folder import CourseFolder, late_rule
+from autograder.course_folder.table import FILE
 from autograder.database import db_url
-from autograder.release.teaching import page_of
-from course.probes import load_study, studies
+from autograder.times import course_zone
+from course.checks import load_study, studies
 
 DOCS = Path(__file__).parents[3] / "docs" / "teaching"
 FIRST = date(2027, 1, 11)
 ROW = re.compile(r"^\| (\d+) \|[^|]*\| ([^|]*) \|", re.MULTILINE)
-LINK = re.compile(r"\]\((\w+\.md)\)")
+LINK = re.compile(r"\]\(\S*/(study\w+)/teaching\.md\)")
 BERLIN = "Europe/Berlin"
 ZONES = ("UTC", BERLIN, "America/New_York", "Asia/Kolkata", "Pacific/Auckland")
 
 
 def test_the_plans_are_those_of_their_pages():
-    """Each page's table names the studies that are due, and the weeks; there is no other page."""
-    named = {page_of(load_study(name)).name: name for name in studies()}
+    """Each page's table lists the studies and weeks of its plan; there is no other page."""
+    named = {load_study(name).assignment: name for name in studies()}
     pages = {weeks: (DOCS / f"plan_{weeks}_weeks.md").read_text("utf-8") for weeks in PLANS}
     assert {path.name for path in DOCS.glob("plan_*")} == {f"plan_{n}_weeks.md" for n in PLANS}
     for weeks, text in pages.items():
@@ -43,11 +44,11 @@ def test_the_plans_are_those_of_their_pages():
 @pytest.mark.parametrize("zone", ZONES)
 @given(first=st.dates(date(EARLIEST, 1, 1), date(2037, 1, 1)), weeks=st.sampled_from(list(PLANS)))
 def test_a_week_ends_late_on_its_seventh_day_whatever_the_clock(zone, first, weeks):
-    """In every time zone, and across the change to summer time: 23:59 of the clock on the wall."""
+    """The deadline is 23:59 local time in every time zone, also across daylight-saving changes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TZ", zone)
-        found = due_dates(weeks, first)
-    assert found == due_dates(weeks, first, ZoneInfo(zone))
+        found = due_dates(PLANS[weeks], first)
+    assert found == due_dates(PLANS[weeks], first, ZoneInfo(zone))
     local = {study: when.astimezone(ZoneInfo(zone)) for study, when in found.items()}
     assert all(when.tzinfo is UTC for when in found.values())
     for study, when in local.items():
@@ -57,8 +58,9 @@ def test_a_week_ends_late_on_its_seventh_day_whatever_the_clock(zone, first, wee
 
 
 def test_a_plan_makes_the_course(tmp_path, monkeypatch):
-    """Its studies are released and have their dates, the class is on the roster, the rule is kept;
-    run again, it moves the dates and releases nothing anew."""
+    """The plan releases its studies, sets their dates, imports the roster and keeps the late rule;
+    a second run moves the dates and releases nothing again.
+    """
     monkeypatch.setenv("TZ", BERLIN)
     time.tzset()
     try:
@@ -66,7 +68,7 @@ def test_a_plan_makes_the_course(tmp_path, monkeypatch):
         roster.write_text("id\nada\n", "utf-8")
         root = tmp_path / "course"
         told = planned(root, FIRST, "--roster", str(roster), "--percent-a-day", "10")
-        assert "put on the roster" in told
+        assert "added to or updated on the roster" in told
         assert (
             "study6_evaluator is due 2027-02-21 23:59 +01:00 (Europe/Berlin), 2027-02-21 22:59 UTC"
         ) in told
@@ -74,21 +76,60 @@ def test_a_plan_makes_the_course(tmp_path, monkeypatch):
         assert {load_study(name).assignment for name in PLANS[6]} == {
             path.name for path in (root / "release").iterdir()
         }
-        assert rule_of(folder) == {"percent_a_day": 10, "at_most": 100}
+        assert late_rule(folder) == {"percent_a_day": 10, "at_most": 100}
         released = folder.release("study1_minimax").stat().st_mtime_ns
         assert "released" not in planned(root, FIRST + timedelta(weeks=20))
         assert folder.release("study1_minimax").stat().st_mtime_ns == released
         with Gradebook(db_url(folder)) as book:
             assert [student.id for student in book.students] == ["ada"]
             due = book.find_assignment("study1_minimax").duedate
-        assert due == datetime(2027, 6, 13, 21, 59)  # two weeks later than the day, in summer
+        assert due == datetime(2027, 6, 13, 21, 59)  # two weeks after that day, in summer
     finally:
         monkeypatch.undo()
         time.tzset()
 
 
 def planned(root: Path, first: date, *more: str) -> str:
-    """What the command says that sets up six weeks."""
+    """The output of the command that sets up six weeks."""
     done = CliRunner().invoke(app, ["plan", "6", "--first-day", str(first), "-c", str(root), *more])
     assert done.exit_code == 0, done.output
     return done.output
+
+
+def test_a_course_has_a_plan_of_its_own(tmp_path):
+    """Its table gives the weeks or the times; the studies are generated and are due then."""
+    root = tmp_path / "course"
+    folder = CourseFolder.create(root)
+    (root / FILE).write_text('[plan]\nstudy1 = 3\nstudy4 = "2027-03-01 18:00"\n', "utf-8")
+    done = CliRunner().invoke(app, ["plan", OWN, "--first-day", str(FIRST), "-c", str(root)])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in (root / "release").iterdir()} == {
+        "study1_minimax",
+        "study4_deepening",
+    }
+    zone = course_zone(folder.config())
+    with Gradebook(db_url(folder)) as book:
+        due = {a.name: a.duedate.replace(tzinfo=UTC).astimezone(zone) for a in book.assignments}
+    assert due["study1_minimax"].date() == FIRST + timedelta(days=20)
+    assert f"{due['study4_deepening']:%Y-%m-%d %H:%M}" == "2027-03-01 18:00"
+
+
+@pytest.mark.parametrize(
+    ("plan", "table", "message"),
+    [
+        ("7", "", "there is no plan for 7 weeks, only for 6, 10, 14"),
+        (OWN, "", "there is no table [plan] in"),
+        (OWN, "[plan]\nstudy1 = 0", "plan: study1 = 0 must be a study with a number of weeks"),
+        (OWN, "[plan]\nminimax = 1", "plan: minimax = 1 must be a study"),
+        (OWN, "[plan]\nstudy1 = 'soon'", "soon"),
+    ],
+)
+def test_a_plan_that_cannot_be_used_changes_nothing(tmp_path, plan, table, message):
+    """The message is one sentence, and no assignment is generated."""
+    root = tmp_path / "course"
+    CourseFolder.create(root)
+    (root / FILE).write_text(table, "utf-8")
+    done = CliRunner().invoke(app, ["plan", plan, "--first-day", str(FIRST), "-c", str(root)])
+    assert done.exit_code == 2
+    assert message in " ".join(done.output.split())
+    assert not (root / "release").exists()

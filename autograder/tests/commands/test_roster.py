@@ -1,4 +1,4 @@
-"""Rosters as Canvas and Moodle export them, and names in both of Unicode's forms."""
+"""Rosters exported from Canvas and Moodle, and names in both Unicode normal forms."""
 
 import csv
 import io
@@ -12,8 +12,8 @@ from autograder.commands.cli import app
 from autograder.commands.roster import add_roster, load_roster, read_roster
 from autograder.course_folder import CourseFolder
 from autograder.database import db_url
-from autograder.errors import Refused
-from autograder.grading.batch import GradingError, grade
+from autograder.errors import UserError
+from autograder.grading.run.batch import GradingError, grade
 
 NFD = unicodedata.normalize("NFD", "Zoë")
 CANVAS = """\
@@ -43,25 +43,38 @@ def rows(text: str) -> list[list[str]]:
     ],
 )
 def test_canvas_gradebook(text):
-    """Ids, names and Canvas's ids; neither points, nor notes, nor the test student."""
+    """The roster takes the ids, names and Canvas ids, but no points, notes or test student."""
     found = [
         {key: value for key, value in student.items() if key != "canvas"}
         for student in read_roster(text)
     ]
     assert found == [
-        {"id": "ada", "first_name": "Ada", "last_name": "Byron", "lms_user_id": "4711"},
+        {
+            "id": "ada",
+            "first_name": "Ada",
+            "last_name": "Byron",
+            "lms_user_id": "4711",
+            "section": "Tuesday and Friday",
+        },
         {
             "id": "grace@example.org",
             "first_name": "Grace Brewster",
             "last_name": "Hopper",
             "lms_user_id": "4712",
+            "section": 'Group "A", late',
         },
-        {"id": "Zoë", "first_name": "Zoë", "last_name": "Õunapuu", "lms_user_id": "4713"},
+        {
+            "id": "Zoë",
+            "first_name": "Zoë",
+            "last_name": "Õunapuu",
+            "lms_user_id": "4713",
+            "section": "Friday",
+        },
     ]
 
 
 def test_canvas_without_logins():
-    """Canvas hides them from some teachers; its own id is then the only one."""
+    """Canvas hides logins from some teachers; its own id is then the only one."""
     (found,) = read_roster('Student,ID,Section\n"Byron, Ada",4711,Friday\n')
     assert (found["id"], found["lms_user_id"], found["last_name"]) == ("4711", "4711", "Byron")
 
@@ -89,7 +102,7 @@ def canvas_course(tmp_path_factory) -> CourseFolder:
 
 
 def test_what_canvas_exported_comes_back(canvas_course):
-    """The columns that identify students are the same, row by row; the import finds them all."""
+    """The identifying columns are unchanged in each row, so that the import finds all students."""
     done = CliRunner().invoke(
         app, ["export", "-c", str(canvas_course.root), "--format", "canvas", "--output", "-"]
     )
@@ -107,11 +120,11 @@ def test_what_canvas_exported_comes_back(canvas_course):
 
 
 def test_more_columns_of_canvas_are_kept_in_their_order(tmp_path):
-    """Some schools have another id, and several accounts."""
+    """Some schools have another id and several accounts."""
     folder = CourseFolder.create(tmp_path / "course")
     head = "Student,ID,SIS User ID,SIS Login ID,Integration ID,Root Account,Section"
     add_roster(folder, read_roster(f'{head},HW\n"Byron, Ada",1,2,ada,3,x.edu,A,5\n'))
-    from autograder.telling import export
+    from autograder.reporting import export
 
     text = export.export(
         export.Roster(
@@ -136,10 +149,10 @@ MOODLE = "First name;Last name;Username;ID number;Email address\nZoë;Ada;zoe;12
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
 @pytest.mark.parametrize("text", [MOODLE, MOODLE.replace(";", "\t"), "sep=;\r\n" + MOODLE])
 def test_moodles_separators_and_encodings(tmp_path, encoding, text):
-    """Those with a byte order mark are understood; UTF-16 without one is refused in a sentence."""
+    """Encodings with a byte order mark are accepted; UTF-16 without one is refused."""
     (tmp_path / "class.csv").write_bytes(text.encode(encoding))
     if encoding == "utf-16-le":
-        with pytest.raises(Refused):
+        with pytest.raises(UserError):
             load_roster(tmp_path / "class.csv")
         return
     assert load_roster(tmp_path / "class.csv") == [
@@ -161,25 +174,25 @@ def test_moodles_separators_and_encodings(tmp_path, encoding, text):
     ],
 )
 def test_moodle_without_usernames_is_refused_with_what_to_do(head):
-    """Which column names the students' folders is the instructor's to say."""
-    with pytest.raises(Refused, match=r"has no column id in its head.*call the column id"):
+    """The instructor must choose the column that names the students' folders."""
+    with pytest.raises(UserError, match=r"has no column id in its head.*call the column id"):
         read_roster(f"{head}\nAda,Byron,12,,,ada@example.org,3\n")
 
 
 def test_a_name_is_the_same_in_both_forms(tmp_path):
-    """On the roster, as a folder, and where one asks for it."""
+    """Both forms are equal on the roster, as a folder name and as a command argument."""
     assert read_roster(f"id,first_name\n{NFD},{NFD}\n") == [{"id": "Zoë", "first_name": "Zoë"}]
-    with pytest.raises(Refused, match="twice"):
+    with pytest.raises(UserError, match="twice"):
         read_roster(f"id\n{NFD}\nZoë\n")
     folder = CourseFolder.create(tmp_path / "course")
-    handed_in = folder.root / "submitted" / NFD / "week7"
-    handed_in.mkdir(parents=True)
+    submitted = folder.root / "submitted" / NFD / "week7"
+    submitted.mkdir(parents=True)
     assert list(folder.submitted("week7")) == ["Zoë"]
     for name in ("Zoë", NFD):
-        assert folder.submission("week7", name).samefile(handed_in)
+        assert folder.submission("week7", name).samefile(submitted)
     assert folder.misnamed("week7") == {}
-    if handed_in.parent.with_name("Zoë").exists():
-        return  # this file system has one form only
+    if submitted.parent.with_name("Zoë").exists():
+        return  # this file system has only one form
     twin = folder.root / "submitted" / "Zoë" / "week7"
     twin.mkdir(parents=True)
     assert folder.submitted("week7") == {"Zoë": twin}
@@ -188,7 +201,7 @@ def test_a_name_is_the_same_in_both_forms(tmp_path):
 
 
 def test_a_student_is_graded_by_either_name(tmp_path):
-    """The refusal, if there is one, is not about the name."""
+    """If the command refuses, the reason is not the name."""
     folder = CourseFolder.create(tmp_path / "course")
     folder.release("week7").mkdir(parents=True)
     with Gradebook(db_url(folder)) as book:

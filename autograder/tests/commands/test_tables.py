@@ -1,4 +1,4 @@
-"""Tables on a screen and in a pipe: readable at 80 columns, a line for each row where piped."""
+"""Tables in a terminal and in a pipe: readable at 80 columns, and one line per row in a pipe."""
 
 import io
 
@@ -21,7 +21,7 @@ ROWS = st.lists(
 
 
 def printed(rows, terminal: bool) -> list[str]:
-    """The lines that are printed on 80 columns, or into a pipe."""
+    """The lines printed at 80 columns, or into a pipe."""
     file = io.StringIO()
     print_table(
         ("value", "unit", "what"),
@@ -34,7 +34,7 @@ def printed(rows, terminal: bool) -> list[str]:
 
 @given(ROWS)
 def test_a_terminal_gets_no_line_beyond_its_width(rows):
-    """Only the words are wrapped: every number and unit stands on one line, in its row."""
+    """Only text is wrapped: each number stays with its unit on one line, in its row."""
     lines = printed(rows, True)
     assert all(len(line) <= 80 for line in lines)
     for value, unit, _ in rows:
@@ -43,7 +43,7 @@ def test_a_terminal_gets_no_line_beyond_its_width(rows):
 
 @given(ROWS)
 def test_a_pipe_gets_a_line_for_each_row(rows):
-    """No frame, no wrapping, no trailing blanks: what `grep` and `awk` want."""
+    """Piped rows have no frame, wrapping or trailing blanks, as `grep` and `awk` require."""
     lines = printed(rows, False)
     assert len(lines) == 1 + len(rows)
     assert [line.split()[:2] for line in lines[1:]] == [[value, unit] for value, unit, _ in rows]

@@ -1,1 +1,1 @@
-"""The checks of a study before its release."""
+"""The doctor's checks of a study before its release."""

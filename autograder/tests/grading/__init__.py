@@ -1,1 +1,1 @@
-"""From a submission to marks in the gradebook, and attacks on the way."""
+"""Grading, from a submission to marks in the gradebook, including attacks."""

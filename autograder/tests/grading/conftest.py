@@ -1,29 +1,29 @@
-"""Fixtures that several modules of grading tests share."""
+"""Fixtures shared by several modules of grading tests."""
 
 import pytest
 
-from autograder.grading import submission
+from autograder.grading.run import submission
 from autograder.sandbox.client import Sandbox
-from autograder.sandbox.limits import Limits
-from autograder.tests.support.intake import Desk
+from autograder.sandbox.limits import SandboxLimits
+from autograder.tests.support.courses.intake import StagingArea
 from autograder.tests.support.needs import need_isolation
 
 
 @pytest.fixture(scope="module")
 def sandbox():
-    """A sandbox with the usual limits, in which a whole class is graded."""
+    """A sandbox with the usual limits for grading a class."""
     need_isolation()
-    with Sandbox(Limits()) as sandbox:
+    with Sandbox(SandboxLimits()) as sandbox:
         yield sandbox
 
 
 @pytest.fixture
-def desk(tmp_path):
-    """A release and a faultless submission."""
-    return Desk(tmp_path)
+def staging(tmp_path):
+    """A release and a submission without problems."""
+    return StagingArea(tmp_path)
 
 
 @pytest.fixture
-def no_canaries(monkeypatch) -> None:
-    """Leave out the self-test before grading: it does not touch the gradebook."""
-    monkeypatch.setattr(submission, "prove_by_canaries", lambda *arguments: None)
+def no_self_test(monkeypatch) -> None:
+    """Skip the self-test before grading, which does not affect the gradebook."""
+    monkeypatch.setattr(submission, "run_self_test", lambda *arguments: None)

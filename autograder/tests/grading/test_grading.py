@@ -1,6 +1,6 @@
-"""The road from the release to the report, in temporary course folders, with real nbgrader.
+"""From the release to the report, in temporary course folders, with real nbgrader.
 
-One class is graded once; tests that change something work on a copy of it.
+One class is graded once; tests that change something use a copy of it.
 """
 
 import csv
@@ -27,26 +27,28 @@ from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.api import Gradebook
 from sqlalchemy.exc import SAWarning
 
-from autograder import verdicts, workspace
-from autograder.commands.progress import release_studies
+from autograder import workspace
+from autograder.commands.progress import generate_studies
 from autograder.course_folder import (
     CourseFolder,
     put_environment_on_path,
 )
-from autograder.grading import deciding
-from autograder.grading import ledger as books
-from autograder.grading import submission as grading
-from autograder.grading.batch import GradingError, grade
-from autograder.grading.ledger import LEDGER, Graded
-from autograder.grading.nbgrader_steps import GradingStep, SaveOutcomes
-from autograder.grading.submission import grade_one
-from autograder.mutants import load_mutants
-from autograder.release import assignments as releasing
-from autograder.release.assignments import ReleaseError, release
+from autograder.grading.records import deciding
+from autograder.grading.records import ledger as books
+from autograder.grading.records.ledger import LEDGER, Graded
+from autograder.grading.run import submission as grading
+from autograder.grading.run.batch import GradingError, grade
+from autograder.grading.run.nbgrader_steps import GradingStep, SaveOutcomes
+from autograder.grading.run.submission import grade_one
+from autograder.grading.verdict.answer_key import load_answer_key
+from autograder.release import assignments
+from autograder.release.assignments import GenerationError, generate_assignment
 from autograder.release.notebooks import answer_id
-from autograder.telling.feedback import write_feedback
-from autograder.telling.report import write_report
-from autograder.tests.support.classes import (
+from autograder.reporting.pages.feedback import write_feedback
+from autograder.reporting.report import write_report
+from autograder.studies import hidden_cases
+from autograder.studies.mutants import load_mutants
+from autograder.tests.support.courses.classes import (
     ALWAYS,
     CHECK,
     ENDLESS,
@@ -56,14 +58,14 @@ from autograder.tests.support.classes import (
     config,
     first_cell,
     gradebook,
-    hand_in,
     ledger,
     outcomes,
     page_of,
     score,
     stopped,
+    submit,
 )
-from autograder.tests.support.own_assignments import (
+from autograder.tests.support.courses.own_assignments import (
     OWN,
     SECRET,
     SHOWN,
@@ -71,19 +73,21 @@ from autograder.tests.support.own_assignments import (
     own_scores,
     solve,
 )
-from course.probes import homes, load_expected, load_study
-from course.probes.outcome import Aspect, Outcome
-from course.probes.process import ProbeFault
+from course.checks import load_expected, load_study, study_paths
+from course.checks.marking.outcome import Aspect, Outcome
+from course.checks.running.process import CheckRunError
 
-pytestmark = pytest.mark.xdist_group("grading")  # the class is graded once, in one process
-posix = pytest.mark.skipif(os.name != "posix", reason="Windows has neither sessions nor SIGKILL")
+pytestmark = pytest.mark.xdist_group("grading")  # the class is graded once, in a single process
+posix = pytest.mark.skipif(os.name != "posix", reason="Windows has no sessions and no SIGKILL")
 
-HIDDEN = [case["on"] for case in verdicts.hidden_study("study2").checks["alpha_beta"].cases]
-SLIP = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
-SLIP_POINTS = CHECK.max_points - CHECK.points["nodes"]  # what is left with that slip
+HIDDEN = [case["on"] for case in hidden_cases.hidden_study("study2").checks["alpha_beta"].cases]
+# Whether a page may show the first hidden case, at which kit's module does not end.
+FIRST_IS_SHOWN = 0 in load_answer_key(hidden_cases.hidden_study("study2")).shown_cases[CHECK.name]
+MISTAKE = next(m for m in load_mutants("study2") if m.name == "root_not_counted")
+MISTAKE_POINTS = CHECK.max_points - CHECK.points["nodes"]  # points that remain with that mistake
 LIMITS = (
     "\nc.GradingStep.cell_seconds = {timeout}\n"
-    "c.GradingStep.probe_seconds = c.GradingStep.least_seconds = {probe}\n"
+    "c.GradingStep.check_seconds = c.GradingStep.least_seconds = {check}\n"
 )
 BREAK_FOR_LOU = """
 def break_for_lou(notebook, resources):
@@ -106,7 +110,7 @@ class AlphaBeta:
 """
 
 
-# ---- Handing in
+# ---- Submitting
 
 
 def write_answer(notebook) -> None:
@@ -117,7 +121,7 @@ def write_answer(notebook) -> None:
 
 
 def replace_check(notebook) -> None:
-    """Write a number in the place of the check."""
+    """Replace the check by a number."""
     for cell in notebook.cells:
         if cell.source.startswith("check("):
             cell.source = "15.0"
@@ -127,18 +131,18 @@ FORGERIES = {
     "printing": first_cell("print(15)", "15", "print('study2.alpha_beta: 15 of 15 points')\n15.0"),
     "replacing": replace_check,
     "patching": first_cell(
-        "import course.check, course.probes.outcome\n"
-        "check = course.check.check = course.check.ask_module = lambda *a, **k: 15.0\n"
-        "course.probes.outcome.equal = lambda *a: True"
+        "import course.check, course.checks.marking.comparison\n"
+        "check = course.check.check = course.check.query_module = lambda *a, **k: 15.0\n"
+        "course.checks.marking.comparison.equal = lambda *a: True"
     ),
 }
 
 
-# ---- Looking at what came of it
+# ---- Reading the results
 
 
 def auto_scores(folder: CourseFolder, student: str, study=STUDY) -> dict[str, float | None]:
-    """What nbgrader's gradebook holds for each cell of one submission."""
+    """The scores in nbgrader's gradebook for each cell of one submission."""
     with gradebook(folder) as book:
         submission = book.find_submission(study.assignment, student)
         return {g.name: g.auto_score for notebook in submission.notebooks for g in notebook.grades}
@@ -151,7 +155,7 @@ def everything_booked(folder: CourseFolder) -> list[str]:
 
 
 class Loads(HTMLParser):
-    """Collects what a page would load."""
+    """Collects the URLs that a page would load."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -159,13 +163,13 @@ class Loads(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
-        """Note the addresses of elements that a browser fetches by itself."""
+        """Record the addresses of elements that a browser loads automatically."""
         if tag in ("script", "link", "img", "iframe", "source", "object", "embed", "video"):
             self.found += [value for name, value in attrs if name in ("src", "href", "data")]
 
 
 def loads_from_elsewhere(page: str) -> list[str]:
-    """The addresses on a page that need a network."""
+    """The addresses on a page that need network access."""
     found = Loads(page).found + re.findall(r"@import\s+\S+|url\([\"']?(?:https?:)?//\S+", page)
     return [address for address in found if not address.startswith(("data:", "#"))]
 
@@ -174,18 +178,18 @@ def loads_from_elsewhere(page: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory) -> CourseFolder:
-    """A course folder with studies 1 and 2 released; nobody changes it."""
+def course_template(tmp_path_factory) -> CourseFolder:
+    """A course folder with studies 1 and 2 released, shared and never modified."""
     folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
     for name in ("study1", "study2"):
-        release(folder, load_study(name))
+        generate_assignment(folder, load_study(name))
     return folder
 
 
 @pytest.fixture
-def course(released, tmp_path) -> CourseFolder:
-    """A released course of one's own, without submissions."""
-    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+def course(course_template, tmp_path) -> CourseFolder:
+    """A released course without submissions, for one test."""
+    return CourseFolder.open(shutil.copytree(course_template.root, tmp_path / "course"))
 
 
 @dataclass(frozen=True)
@@ -199,23 +203,23 @@ class Class:
 
 
 @pytest.fixture(scope="module")
-def school(released, tmp_path_factory) -> Class:
-    """A class with all sorts of submissions, graded, with pages and report; nobody changes it."""
-    root = shutil.copytree(released.root, tmp_path_factory.mktemp("school") / "course")
+def school(course_template, tmp_path_factory) -> Class:
+    """A graded class with all kinds of submissions, pages and report, shared and never modified."""
+    root = shutil.copytree(course_template.root, tmp_path_factory.mktemp("school") / "course")
     folder = CourseFolder.open(root)
-    config(folder, LIMITS.format(timeout=6, probe=4) + ALWAYS + BREAK_FOR_LOU)
-    slip = MODULES[SLIP.name]
-    hand_in(folder, "ada", MODULES["reference"], write_answer, whole=True)
-    hand_in(folder, "bob", MODULES["stub"])
-    hand_in(folder, "cy", slip)
-    (hand_in(folder, "dan", WRONG) / f"{NOTEBOOK}.ipynb").write_text('{"cells": [', "utf-8")
+    config(folder, LIMITS.format(timeout=6, check=4) + ALWAYS + BREAK_FOR_LOU)
+    mistake = MODULES[MISTAKE.name]
+    submit(folder, "ada", MODULES["reference"], write_answer, whole=True)
+    submit(folder, "bob", MODULES["stub"])
+    submit(folder, "cy", mistake)
+    (submit(folder, "dan", WRONG) / f"{NOTEBOOK}.ipynb").write_text('{"cells": [', "utf-8")
     (root / "submitted" / "eve" / STUDY.assignment).mkdir(parents=True)
     for forgery, edit in FORGERIES.items():
-        hand_in(folder, forgery, slip, edit)
-    hand_in(folder, "ivy", MODULES["reference"], first_cell("import os; os._exit(0)", "print(1)"))
-    hand_in(folder, "jon", MODULES["reference"], first_cell("while True: pass", "print(1)"))
-    hand_in(folder, "kit", ENDLESS)
-    hand_in(folder, "lou", MODULES["reference"])
+        submit(folder, forgery, mistake, edit)
+    submit(folder, "ivy", MODULES["reference"], first_cell("import os; os._exit(0)", "print(1)"))
+    submit(folder, "jon", MODULES["reference"], first_cell("while True: pass", "print(1)"))
+    submit(folder, "kit", ENDLESS)
+    submit(folder, "lou", MODULES["reference"])
     graded = {g.student: g for g in grade(folder, STUDY)}
     write_feedback(folder, STUDY)
     return Class(folder, graded, *write_report(folder, STUDY))
@@ -226,19 +230,21 @@ GRADED = ["ada", "bob", "cy", "dan", "ivy", "jon", "kit", *FORGERIES]
 
 @pytest.fixture
 def copied(school, tmp_path) -> CourseFolder:
-    """A copy of the graded class to change."""
+    """A copy of the graded class that may be changed."""
     return CourseFolder.open(shutil.copytree(school.folder.root, tmp_path / "copy"))
 
 
 # ---- Release
 
 
-def test_a_release_is_made(released):
-    """Source, release and the gradebook's assignment hold the study, with its points."""
+def test_a_release_is_made(course_template):
+    """Source, release and the gradebook's assignment contain the study, with its points."""
     names = {STUDY.module, f"{NOTEBOOK}.ipynb"}
     for stage in ("source", "release"):
-        assert {p.name for p in (released.root / stage / STUDY.assignment).iterdir()} == names
-    with gradebook(released) as book:
+        assert {
+            p.name for p in (course_template.root / stage / STUDY.assignment).iterdir()
+        } == names
+    with gradebook(course_template) as book:
         assert book.find_assignment(STUDY.assignment).max_score == STUDY.max_points
         cells = {
             c.name: c.max_score for c in book.find_notebook(NOTEBOOK, STUDY.assignment).grade_cells
@@ -248,9 +254,9 @@ def test_a_release_is_made(released):
     }
 
 
-def test_what_is_released_is_locked_and_has_no_answer(released):
-    """Students get the stub and a notebook whose check cannot be edited."""
-    folder = released.release(STUDY.assignment)
+def test_what_is_released_is_locked_and_has_no_answer(course_template):
+    """Students get the stub and a notebook whose check is read-only."""
+    folder = course_template.release(STUDY.assignment)
     assert (folder / STUDY.module).read_text("utf-8") == MODULES["stub"]
     notebook = nbformat.read(folder / f"{NOTEBOOK}.ipynb", as_version=4)
     (check,) = (c for c in notebook.cells if c.source.startswith("check("))
@@ -259,21 +265,21 @@ def test_what_is_released_is_locked_and_has_no_answer(released):
 
 
 def test_a_second_release_changes_nothing(course):
-    """Releasing again gives the same files and leaves the gradebook as it was."""
+    """A second release gives the same files and does not change the gradebook."""
 
     def state():
         files = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
         return files, everything_booked(course)
 
     before = state()
-    assert release(course, STUDY) == course.release(STUDY.assignment)
+    assert generate_assignment(course, STUDY) == course.release(STUDY.assignment)
     assert state() == before
 
 
 @pytest.fixture(params=["answer", "position"])
 def leak(request, tmp_path, monkeypatch) -> str:
-    """A release that would give something away; the sentence that tells it."""
-    honest = releasing.released_files(STUDY)
+    """A release that would disclose something, and the error message."""
+    honest = assignments.assignment_files(STUDY)
     if request.param == "answer":
         planted = [workspace.answer_path(STUDY), *honest[1:]]
         sentence = "alphabeta.py holds a solution region"
@@ -281,46 +287,46 @@ def leak(request, tmp_path, monkeypatch) -> str:
         note = tmp_path / "note.txt"
         note.write_text(f"look at {HIDDEN[0]}", "utf-8")
         planted = [*honest, note]
-        sentence = f"note.txt holds the hidden position {HIDDEN[0]}"
-    monkeypatch.setattr(releasing, "released_files", lambda study: planted)
+        sentence = f"note.txt contains the hidden position {HIDDEN[0]}"
+    monkeypatch.setattr(assignments, "assignment_files", lambda study: planted)
     return sentence
 
 
 def test_a_leak_is_not_released(leak, tmp_path):
-    """The release is refused with the reason, and students can get nothing."""
+    """The release is refused with the reason, and no file is released."""
     folder = CourseFolder.create(tmp_path / "new")
-    with pytest.raises(ReleaseError, match=f"study2_alpha_beta was not released: .*{leak}"):
-        release(folder, STUDY)
+    with pytest.raises(GenerationError, match=f"study2_alpha_beta was not generated: .*{leak}"):
+        generate_assignment(folder, STUDY)
     assert not folder.release(STUDY.assignment).exists()
 
 
 def test_an_earlier_release_outlives_a_leak(leak, course):
-    """What was released before is still there, as it was."""
+    """The earlier release is unchanged."""
     before = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
-    with pytest.raises(ReleaseError):
-        release(course, STUDY)
+    with pytest.raises(GenerationError):
+        generate_assignment(course, STUDY)
     assert {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()} == before
 
 
 def test_an_earlier_release_outlives_a_leak_that_nbgrader_makes(course, monkeypatch):
-    """A leak that is only in the generated files does not cost the earlier release either."""
+    """A leak that exists only in the generated files leaves the earlier release intact."""
     before = {p.name: p.read_bytes() for p in course.release(STUDY.assignment).iterdir()}
     answers = iter([[], ["it leaks"]])
-    monkeypatch.setattr(releasing, "find_leaks", lambda study, files: next(answers))
-    with pytest.raises(ReleaseError, match="it leaks"):
-        release(course, STUDY)
+    monkeypatch.setattr(assignments, "find_leaks", lambda study, files: next(answers))
+    with pytest.raises(GenerationError, match="it leaks"):
+        generate_assignment(course, STUDY)
     released = course.release(STUDY.assignment)
     assert {p.name: p.read_bytes() for p in released.iterdir()} == before
 
 
-def test_a_missing_file_is_told(course, monkeypatch, tmp_path):
-    """A file of the release that was never built is named, with what to do."""
-    monkeypatch.setattr(releasing, "released_files", lambda study: [tmp_path / "05_new.ipynb"])
-    with pytest.raises(ReleaseError, match=r"05_new\.ipynb of .* is missing: run"):
-        release(course, STUDY)
+def test_a_missing_file_is_reported(course, monkeypatch, tmp_path):
+    """A file of the release that was never built is named, with the command to run."""
+    monkeypatch.setattr(assignments, "assignment_files", lambda study: [tmp_path / "05_new.ipynb"])
+    with pytest.raises(GenerationError, match=r"05_new\.ipynb of .* is missing: run"):
+        generate_assignment(course, STUDY)
 
 
-TESTS = {  # of an instructor's own, in a study's notebook
+TESTS = {  # an instructor's own, in a study's notebook
     "of-values": "assert AlphaBeta.__name__ == 'AlphaBeta'",
     "of-objects": "assert isinstance(AlphaBeta(), AlphaBeta)",
     "wrong": "assert False",
@@ -329,8 +335,8 @@ TESTS = {  # of an instructor's own, in a study's notebook
 
 @pytest.mark.slow
 def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tmp_path, capsys):
-    """By name, with the reason; neither those decided outside nor those that fail anyway."""
-    module, path = releasing.released_files(STUDY)
+    """Tests are named with the reason, unless they are decided outside or always fail."""
+    module, path = assignments.assignment_files(STUDY)
     notebook = nbformat.read(path, as_version=4)
     notebook.cells += [
         new_code_cell(
@@ -350,12 +356,14 @@ def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tm
         for name, test in TESTS.items()
     ]
     nbformat.write(notebook, tmp_path / path.name)
-    monkeypatch.setattr(releasing, "released_files", lambda study: [module, tmp_path / path.name])
-    release_studies(course.root, [STUDY])
+    monkeypatch.setattr(
+        assignments, "assignment_files", lambda study: [module, tmp_path / path.name]
+    )
+    generate_studies(course.root, [STUDY])
     said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("released study2_alpha_beta")
+    assert said[0].startswith("generated study2_alpha_beta")
     assert [line.rpartition(": ")[2] for line in said[1:]] == ["of-objects"]
-    assert said[1].startswith(f"{NOTEBOOK}.ipynb: decided inside the submission's process")
+    assert said[1].startswith(f"{NOTEBOOK}.ipynb: these tests need live objects")
 
 
 # ---- Marks
@@ -366,7 +374,7 @@ def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tm
     [
         ("ada", CHECK.max_points),
         ("bob", 0),
-        ("cy", SLIP_POINTS),
+        ("cy", MISTAKE_POINTS),
         ("dan", 0),
         ("ivy", CHECK.max_points),
         ("jon", CHECK.max_points),
@@ -374,24 +382,26 @@ def test_release_lists_the_tests_that_are_decided_inside(course, monkeypatch, tm
     ],
 )
 def test_marks_in_nbgraders_gradebook(school, student, points):
-    """Reference full, stub none, a slip the points of what it keeps; written answers are open."""
+    """The reference gets full marks, the stub none and a mistake partial marks; written answers are
+    open.
+    """
     written = {answer_id(name): 0 for name in STUDY.written}
     if student == "ada":
-        written[answer_id("fewest-nodes")] = None  # a person marks it
+        written[answer_id("fewest-nodes")] = None  # marked by hand
     assert auto_scores(school.folder, student) == {CHECK.grade_id: points} | written
     assert score(school.folder, student) == points
     assert school.graded[student].status == "graded"
 
 
-def test_the_slip_keeps_its_other_aspects(school):
-    """The gradebook's number is the sum of the aspects, each marked by itself."""
+def test_the_mistake_keeps_its_other_aspects(school):
+    """The gradebook's number is the sum of the aspects, which are marked separately."""
     outcome = outcomes(school.folder, "cy")[CHECK.id]
     assert {a["name"]: a["earned"] for a in outcome["aspects"]} == {**CHECK.points, "nodes": 0}
-    assert outcome["slip"] == SLIP.name
+    assert outcome["mistake"] == MISTAKE.name
 
 
-def test_a_broken_notebook_is_told_and_costs_no_marks(school):
-    """Only the notebook's own problem is told; the module is marked."""
+def test_a_broken_notebook_is_reported_and_costs_no_marks(school):
+    """Only the notebook's own problem is reported; the module is marked."""
     (problem,) = school.graded["dan"].problems
     assert problem.startswith(f"{NOTEBOOK}.ipynb is not valid JSON (line 1")
     assert outcomes(school.folder, "dan")[CHECK.id]["earned"] == 0
@@ -399,9 +409,9 @@ def test_a_broken_notebook_is_told_and_costs_no_marks(school):
 
 
 def test_an_empty_folder_is_nothing_to_grade(school):
-    """There are no marks, no submission in the gradebook, and no feedback."""
+    """There are no marks, no submission in the gradebook and no feedback."""
     assert school.graded["eve"] == Graded(
-        "eve", "nothing to grade", ("the folder is empty: nothing was handed in",)
+        "eve", "nothing to grade", ("the folder is empty: nothing was submitted",)
     )
     with gradebook(school.folder) as book:
         assert "eve" not in {
@@ -412,9 +422,9 @@ def test_an_empty_folder_is_nothing_to_grade(school):
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
-    """What cells print, replace or patch earns what the module earns without it."""
+    """Output, replacements and patches of cells earn no more than the module does without them."""
     assert auto_scores(school.folder, forgery) == auto_scores(school.folder, "cy")
-    assert score(school.folder, forgery) == SLIP_POINTS
+    assert score(school.folder, forgery) == MISTAKE_POINTS
 
 
 @pytest.mark.parametrize(
@@ -424,8 +434,8 @@ def test_a_verdict_cannot_be_forged_in_the_notebook(school, forgery):
         ("jon", f"a cell did not finish within 6 s{COMPUTING}"),
     ],
 )
-def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason):
-    """The reason is kept and shown, and the check is marked all the same."""
+def test_a_cell_that_does_not_end_or_ends_python_is_reported(school, student, reason):
+    """The reason is stored and shown, and the check is marked."""
     assert stopped(school.folder, student) == reason
     shown = {"ivy": f"not finished: {reason}", "jon": f"stopped after 6 s{COMPUTING}"}[student]
     assert shown in page_of(school.folder, student)
@@ -434,24 +444,23 @@ def test_a_cell_that_does_not_end_or_ends_python_is_told(school, student, reason
     assert school.graded[student].seconds < 600
 
 
-def test_a_module_that_does_not_end_is_told_with_the_question(school):
-    """The sentence has the limit and the question that was not answered."""
+def test_a_module_that_does_not_end_is_reported_with_the_question(school):
+    """The message has the limit and, if a page may show that case, the query without a reply."""
     outcome = outcomes(school.folder, "kit")[CHECK.id]
     assert outcome["stopped"]
-    assert outcome["problem"] == (
-        f'stopped after 4 s{COMPUTING}: no answer to AlphaBeta().search(Board("{HIDDEN[0]}"))'
-    )
+    query = f': no answer to AlphaBeta().search(Board("{HIDDEN[0]}"))' if FIRST_IS_SHOWN else ""
+    assert outcome["problem"] == f"stopped after 4 s{COMPUTING}{query}"
     assert stopped(school.folder, "kit") is None
 
 
 @pytest.mark.slow
 def test_an_endless_check_leaves_the_others_alone(course):
-    """One check's loop costs its own marks, and those of the other checks are full."""
+    """One check's loop costs its own marks; the other checks have full marks."""
     study = load_study("study1")
-    config(course, LIMITS.format(timeout=10, probe=10))
+    config(course, LIMITS.format(timeout=10, check=10))
     reference = workspace.module_texts(study)["reference"]
     loop = "\n\ndef endless(self, state):\n    while True: pass\n\n\nTabular.search = endless\n"
-    hand_in(course, "kit", reference + loop, study=study)
+    submit(course, "kit", reference + loop, study=study)
     (done,) = grade(course, study)
     assert done.status == "graded"
     seen = outcomes(course, "kit", study)
@@ -465,11 +474,11 @@ def test_an_endless_check_leaves_the_others_alone(course):
     assert score(course, "kit", study) == minimax["earned"] + mixed["earned"] > minimax["earned"]
 
 
-# ---- Faults of the machinery
+# ---- Internal errors
 
 
 def test_a_fault_is_no_mark(school):
-    """The one submission has no ledger and no score, its log has the reason, others are graded."""
+    """The submission has no ledger and no score, its log has the reason, and others are graded."""
     lou = school.graded["lou"]
     log = school.folder.results(STUDY.assignment, "lou") / "grade.log"
     assert lou.status == "fault"
@@ -484,27 +493,27 @@ def test_a_fault_is_no_mark(school):
 
 
 @pytest.mark.parametrize("interpreter", ["fails", "missing"])
-def test_a_probe_that_cannot_start_is_a_fault(tmp_path, monkeypatch, interpreter):
-    """Without walls: where the module's process cannot be started, the step raises."""
+def test_a_check_that_cannot_start_is_a_fault(tmp_path, monkeypatch, interpreter):
+    """Without isolation, the step raises if the module's process cannot be started."""
     program = tmp_path / "python"
     if interpreter == "fails":
         program.write_text("#!/bin/sh\nexit 1\n", "utf-8")
         program.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(program))
     (tmp_path / STUDY.module).write_text(MODULES["reference"], "utf-8")
-    with pytest.raises(ProbeFault, match="did not start"):
+    with pytest.raises(CheckRunError, match="did not start"):
         GradingStep(isolation="process").mark(CHECK.id, tmp_path)
 
 
 @pytest.mark.slow
 @posix
 def test_a_worker_that_dies_takes_nobody_with_it(course):
-    """One submission that ends the grading process is a fault, and the others are graded."""
+    """A submission that ends the grading process is a fault, and the others are graded."""
     kill = "import os, signal; os.kill(os.getppid(), signal.SIGKILL)"
     config(course, ALWAYS + 'c.GradingStep.isolation = "process"\n')
-    hand_in(course, "ann", MODULES["reference"], first_cell(kill))
+    submit(course, "ann", MODULES["reference"], first_cell(kill))
     for student in ("ben", "cem", "dea"):
-        hand_in(course, student, MODULES["reference"])
+        submit(course, student, MODULES["reference"])
     graded = grade(course, STUDY, jobs=2)
     assert {g.student: g.status for g in graded} == {
         "ann": "fault",
@@ -519,44 +528,47 @@ def test_a_worker_that_dies_takes_nobody_with_it(course):
 # ---- Feedback
 
 
-def test_feedback_explains_the_slip(school):
-    """A page has the marks of each aspect, the likely cause in words, and the one case."""
+def test_feedback_explains_the_mistake(school):
+    """A page has the marks of each aspect, the probable cause in words, and the shown case."""
     page = page_of(school.folder, "cy")
-    assert f"{CHECK.id}: {SLIP_POINTS:g} of {CHECK.max_points:g} points - not all right" in page
-    assert SLIP.sentence in page
-    assert outcomes(school.folder, "cy")[CHECK.id]["case"]["asked"]["on"] in page
+    assert (
+        f"{CHECK.id}: {MISTAKE_POINTS:g} of {CHECK.max_points:g} points - not all correct" in page
+    )
+    assert MISTAKE.sentence in page
+    assert outcomes(school.folder, "cy")[CHECK.id]["case"]["question"]["on"] in page
 
 
 @pytest.mark.parametrize("student", GRADED)
 def test_feedback_gives_only_one_case_away(school, student):
-    """No hidden position is on a page but the one explained, and no table of expected replies."""
+    """A page contains only the explained hidden position, and no table of expected replies."""
     page = page_of(school.folder, student)
     case = outcomes(school.folder, student)[CHECK.id]["case"]
     shown = {position for position in HIDDEN if position in page}
-    assert shown <= ({case["asked"]["on"]} if case else set())
-    assert (student in ("ada", "bob", "ivy", "jon")) == (not shown)
+    assert shown <= ({case["question"]["on"]} if case else set())
+    without_case = {"ada", "bob", "ivy", "jon"} | (set() if FIRST_IS_SHOWN else {"kit"})
+    assert (student in without_case) == (not shown)
     assert page.count(">Expected<") == (student in ("cy", "dan", *FORGERIES))
-    assert not re.search(r"(&quot;|\")(slips|observed)(&quot;|\")", page)
-    _, slips = load_expected(verdicts.expected_file(STUDY), [])
-    named = [slip.name for slip in slips if slip.sentence in page]
-    assert named == ([SLIP.name] if student in ("cy", *FORGERIES) else [])
+    assert not re.search(r"(&quot;|\")(mistakes|observed)(&quot;|\")", page)
+    _, mistakes = load_expected(hidden_cases.expected_file(STUDY), [])
+    named = [mistake.name for mistake in mistakes if mistake.sentence in page]
+    assert named == ([MISTAKE.name] if student in ("cy", *FORGERIES) else [])
 
 
 @pytest.mark.parametrize("student", GRADED)
 def test_feedback_needs_no_network(school, student):
-    """A page loads nothing from elsewhere."""
+    """A page loads nothing from the network."""
     assert loads_from_elsewhere(page_of(school.folder, student)) == []
 
 
 def test_each_kind_of_page_has_its_template(school):
-    """With feedback's template formgrader would have no forms, and with formgrader's, feedback."""
+    """Exchanged templates would leave formgrader without forms, and give feedback pages forms."""
     config = school.folder.config()
     assert config.HTMLExporter.template_name == "offline_formgrade"
     assert config.FeedbackExporter.template_name == "offline_feedback"
 
 
 def test_feedback_holds_nothing_but_the_students_own(school):
-    """The folder has the page and what was handed in, no ledger and no outcomes."""
+    """The folder has the page and the submitted files, but no ledger and no outcomes."""
     for student in GRADED:
         folder = school.folder.root / "feedback" / student / STUDY.assignment
         assert {p.name for p in folder.iterdir()} == {f"{NOTEBOOK}.html", STUDY.module}
@@ -566,7 +578,7 @@ def test_feedback_holds_nothing_but_the_students_own(school):
 
 
 def test_a_written_answer_waits_for_a_person(school):
-    """What was written needs a manual grade, and the untouched template does not."""
+    """A written answer needs manual grading, and the unchanged template does not."""
     with gradebook(school.folder) as book:
         waiting = {
             g.name: g.needs_manual_grade
@@ -581,9 +593,9 @@ def test_a_written_answer_waits_for_a_person(school):
 
 @pytest.mark.slow
 def test_a_persons_marks_outlive_a_regrade(copied):
-    """A manual score and a comment stay when everything is graded again by force."""
+    """A manual score and a comment are kept after a forced regrade."""
     where = (answer_id("fewest-nodes"), NOTEBOOK, STUDY.assignment, "ada")
-    hand_in(copied, "ada", MODULES["reference"], write_answer)
+    submit(copied, "ada", MODULES["reference"], write_answer)
     with gradebook(copied) as book:
         book.find_grade(*where).manual_score = 4
         book.find_comment(*where).manual_comment = "Nearly."
@@ -600,7 +612,7 @@ def test_a_persons_marks_outlive_a_regrade(copied):
 
 
 class ExtraCredit:
-    """A gradebook with one cell for extra credit, and what is booked there."""
+    """A gradebook with one cell for extra credit, and the values stored there."""
 
     def __init__(self, root: Path) -> None:
         self.check = load_study("study3").checks["type_a_plus"]
@@ -648,14 +660,14 @@ class ExtraCredit:
         )
 
     def enter(self, points: float) -> None:
-        """Let a person enter these points."""
+        """Enter these points manually."""
         with Gradebook(self.url) as book:
             self._grade(book).extra_credit = points
             book.db.commit()
 
     @property
     def booked(self) -> float | None:
-        """What the gradebook holds."""
+        """The values in the gradebook."""
         with Gradebook(self.url) as book:
             return self._grade(book).extra_credit
 
@@ -672,7 +684,7 @@ def extra(tmp_path, monkeypatch) -> ExtraCredit:
 
 
 def test_extra_credit_is_booked(extra):
-    """Points for extra credit stand in nbgrader's own column, and in the score."""
+    """Points for extra credit are in nbgrader's own column and in the score."""
     assert extra.booked is None
     extra.book(6)
     assert extra.booked == 6
@@ -681,9 +693,9 @@ def test_extra_credit_is_booked(extra):
 
 
 def test_extra_credit_is_booked_into_the_right_cell():
-    """The id of the extra credit's cell is the one that the notebook was built with."""
+    """The id of the extra-credit cell is the one that was built into the notebook."""
     check = load_study("study3").checks["type_a_plus"]
-    folder = homes.KIT / "course" / "study3_type_a"
+    folder = study_paths.KIT / "course" / "study3_type_a"
     ids = [
         cell.metadata.nbgrader.grade_id
         for path in folder.glob("*.ipynb")
@@ -694,7 +706,7 @@ def test_extra_credit_is_booked_into_the_right_cell():
 
 
 def test_extra_credit_follows_a_regrade(extra):
-    """More is booked for a better submission, less for a worse one, and nothing for none."""
+    """A better submission gets more, a worse one less, and no submission none."""
     for earned in (0, 6, 10, 2.5, 0, 4):
         extra.book(earned)
         assert extra.booked == earned
@@ -702,7 +714,7 @@ def test_extra_credit_follows_a_regrade(extra):
 
 @pytest.mark.parametrize("entered", [9, 3, 0])
 def test_extra_credit_that_a_person_entered_stays(extra, entered):
-    """A person's number outlives every regrade, more, less or none at all."""
+    """A manual number survives every regrade, whether the result is more, less or nothing."""
     extra.book(6)
     extra.enter(entered)
     for earned in (6, 10):
@@ -711,7 +723,7 @@ def test_extra_credit_that_a_person_entered_stays(extra, entered):
 
 
 def test_extra_credit_that_a_person_entered_first_stays(extra):
-    """It stays as well where it was entered before anything was graded."""
+    """This also holds if it was entered before anything was graded."""
     extra.enter(5)
     extra.book(10)
     extra.book(8)
@@ -722,7 +734,7 @@ def test_extra_credit_that_a_person_entered_first_stays(extra):
 
 
 def test_a_second_run_changes_nothing(copied):
-    """Ledgers, gradebook and graded files are the same, byte for byte, and so are their times."""
+    """Ledgers, gradebook and graded files are identical byte for byte, as are their times."""
 
     def state():
         files = [
@@ -746,7 +758,7 @@ def test_a_second_run_changes_nothing(copied):
 
 @pytest.mark.slow
 def test_only_what_has_changed_is_graded_again(copied):
-    """A new module of one student changes that student's marks and nobody else's."""
+    """One student's new module changes only that student's marks."""
     before = {s: (auto_scores(copied, s), ledger(copied, s).read_bytes()) for s in GRADED}
     path = copied.root / "submitted" / "cy" / STUDY.assignment / STUDY.module
     path.write_text(MODULES["reference"], "utf-8")
@@ -761,14 +773,14 @@ def test_only_what_has_changed_is_graded_again(copied):
 
 @pytest.fixture
 def ledgers(course, monkeypatch) -> Callable[..., str]:
-    """Grades one submission with nbgrader left out: only the ledger is looked at."""
-    hand_in(course, "ada", MODULES["reference"])
+    """Grades one submission without nbgrader: only the ledger is examined."""
+    submit(course, "ada", MODULES["reference"])
     monkeypatch.setattr(grading, "_autograde", lambda *arguments: None)
     return lambda force=False: grade_one(course, STUDY, course.config(), force, "ada").status
 
 
 def test_the_ledger_knows_what_is_graded(ledgers):
-    """The first run grades, the second does not, and force does."""
+    """The first run grades, the second does not, and a forced one does."""
     assert [ledgers(), ledgers(), ledgers(True), ledgers()] == [
         "graded",
         "unchanged",
@@ -778,14 +790,14 @@ def test_the_ledger_knows_what_is_graded(ledgers):
 
 
 def test_a_change_of_the_points_regrades(ledgers, monkeypatch):
-    """Where what decides the marks has changed, everybody is graded again."""
+    """If something that decides the marks has changed, every student is graded again."""
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
     monkeypatch.setattr(deciding, "_code", lambda: "0.2 other")
     assert [ledgers(), ledgers()] == ["graded", "unchanged"]
 
 
 def test_a_torn_ledger_is_graded_again(ledgers, course):
-    """An entry that was cut off counts as none."""
+    """A truncated entry is ignored."""
     assert ledgers() == "graded"
     path = ledger(course, "ada")
     path.write_text(path.read_text("utf-8")[:40], "utf-8")
@@ -793,7 +805,7 @@ def test_a_torn_ledger_is_graded_again(ledgers, course):
 
 
 def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
-    """After a regrade that failed, the old entry is gone and the next run grades again."""
+    """After a failed regrade, the old entry is gone and the next run grades again."""
     assert ledgers() == "graded"
 
     def fail(*arguments):
@@ -808,22 +820,22 @@ def test_a_fault_leaves_no_ledger(ledgers, course, monkeypatch):
     assert ledgers() == "graded"
 
 
-# ---- Stopped half way
+# ---- Interruption
 
 
 @dataclass
 class Run:
-    """A grading run in a process, and session, of its own."""
+    """A grading run in its own process and session."""
 
     process: subprocess.Popen
     folder: CourseFolder
 
     def graded(self) -> set[str]:
-        """Who has been graded to the end."""
+        """The students whose grading is complete."""
         return {path.parent.name for path in self.folder.root.glob(f"results/*/*/{LEDGER}")}
 
     def wait_for_the_first(self) -> set[str]:
-        """Wait until somebody has been graded."""
+        """Wait until a student has been graded."""
         end = time.monotonic() + 600
         while not self.graded():
             assert self.process.poll() is None, self.process.stderr.read()
@@ -832,7 +844,7 @@ class Run:
         return self.graded()
 
     def is_alive(self) -> bool:
-        """Whether a process of the run is still there."""
+        """Whether a process of the run still exists."""
         try:
             os.killpg(self.process.pid, 0)
         except ProcessLookupError:
@@ -842,9 +854,9 @@ class Run:
 
 @pytest.fixture
 def run(course):
-    """A run over five submissions, one at a time, just started."""
-    for number, name in enumerate(("reference", "stub", SLIP.name, "reference", "stub")):
-        hand_in(course, f"s{number}", MODULES[name])
+    """A run over five submissions, one at a time, that has just started."""
+    for number, name in enumerate(("reference", "stub", MISTAKE.name, "reference", "stub")):
+        submit(course, f"s{number}", MODULES[name])
     process = subprocess.Popen(
         [
             sys.executable,
@@ -870,20 +882,20 @@ def run(course):
 
 
 def finish(run: Run, first: set[str]) -> None:
-    """Grade to the end; `first` must not be graded again, and all scores be what they should."""
+    """Grade to the end; `first` must not be graded again, and all scores must be correct."""
     before = {s: ledger(run.folder, s).read_bytes() for s in first}
     rest = {g.student: g.status for g in grade(run.folder, STUDY)}
     assert rest == {f"s{n}": "unchanged" if f"s{n}" in first else "graded" for n in range(5)}
     assert {s: ledger(run.folder, s).read_bytes() for s in first} == before
     full = CHECK.max_points
-    assert [score(run.folder, f"s{n}") for n in range(5)] == [full, 0, SLIP_POINTS, full, 0]
+    assert [score(run.folder, f"s{n}") for n in range(5)] == [full, 0, MISTAKE_POINTS, full, 0]
 
 
 @pytest.mark.slow
 @posix
 @pytest.mark.parametrize("whom", ["command", "terminal"])
 def test_a_run_that_was_interrupted_goes_on(run, whom):
-    """Ctrl-C leaves what was finished, in one sentence, and the next run grades only the rest."""
+    """Ctrl-C keeps the finished results and prints one message; the next run grades only the rest."""
     first = run.wait_for_the_first()
     if whom == "command":
         run.process.send_signal(signal.SIGINT)
@@ -902,14 +914,14 @@ def test_a_run_that_was_interrupted_goes_on(run, whom):
 @pytest.mark.slow
 @posix
 def test_a_run_that_was_killed_goes_on(run):
-    """After SIGKILL nothing goes on in the background, and the next run grades only the rest."""
+    """After SIGKILL nothing runs in the background, and the next run grades only the rest."""
     first = run.wait_for_the_first()
     run.process.kill()
     run.process.wait()
     end = time.monotonic() + 60
     while run.is_alive() and time.monotonic() < end:
         time.sleep(0.1)
-    assert not run.is_alive(), "grading goes on although the command was killed"
+    assert not run.is_alive(), "grading continues although the command was killed"
     kept = run.graded()
     assert first <= kept < {f"s{n}" for n in range(5)}
     finish(run, kept)
@@ -933,7 +945,7 @@ DOORS = {
 
 
 def spoil(notebook) -> None:
-    """What students do to notebooks: a check twice, a deleted answer, tags, points of one's own."""
+    """Changes that students make to notebooks: a duplicate check, a deleted answer, tags, points."""
     checks = [cell for cell in notebook.cells if cell.source.startswith("check(")]
     checks[0].metadata.nbgrader.points = 1000
     checks[0].metadata.tags = ["skip-execution"]
@@ -941,34 +953,47 @@ def spoil(notebook) -> None:
     notebook.cells = [cell for cell in notebook.cells if cell.cell_type != "markdown"]
 
 
+def autograde_by(door: str, course: CourseFolder, student: str) -> subprocess.CompletedProcess:
+    """Autograde one student's submission with nbgrader's own command or formgrader's button."""
+    arguments = [student if word == "{student}" else word for word in DOORS[door]]
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=course.root, check=False, capture_output=True, text=True
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
-def test_nbgraders_own_doors_give_the_same_marks(course, school, door):
-    """`nbgrader autograde` and formgrader's button mark as our command does."""
-    hand_in(course, "cy", MODULES[SLIP.name])
-    hand_in(course, "dee", MODULES[SLIP.name], spoil)
+def test_nbgraders_own_commands_give_the_same_marks(course, school, door):
+    """`nbgrader autograde` and formgrader's button give the same marks as our command."""
+    submit(course, "cy", MODULES[MISTAKE.name])
+    submit(course, "dee", MODULES[MISTAKE.name], spoil)
     for student in ("cy", "dee"):
-        subprocess.run(
-            [
-                sys.executable,
-                *(
-                    word.format(student=student) if word == "{student}" else word
-                    for word in DOORS[door]
-                ),
-            ],
-            cwd=course.root,
-            check=True,
-            capture_output=True,
-        )
+        assert autograde_by(door, course, student).returncode == 0
         assert auto_scores(course, student) == auto_scores(school.folder, "cy")
     seen, ours = (outcomes(f, "cy")[CHECK.id] for f in (course, school.folder))
     assert {**seen, "seconds": 0} == {**ours, "seconds": 0}
 
 
 @pytest.mark.slow
-def test_our_door_gives_a_spoilt_notebook_the_same_marks(course, school):
-    """The intake repairs what nbgrader's doors repair, and tells it."""
-    hand_in(course, "dee", MODULES[SLIP.name], spoil)
+@pytest.mark.parametrize("door", DOORS)
+def test_only_grade_finds_a_single_students_notebook_in_a_subfolder(course, door):
+    """For one student, nbgrader requires a notebook at the top level; `grade` does not."""
+    submit(course, "ann", MODULES["reference"])
+    submission = course.root / "submitted" / "ann" / STUDY.assignment
+    (submission / "inner").mkdir()
+    for notebook in submission.glob("*.ipynb"):
+        notebook.rename(submission / "inner" / notebook.name)
+    refused = autograde_by(door, course, "ann")
+    assert refused.returncode != 0
+    assert "No notebooks were matched" in refused.stdout + refused.stderr
+    (done,) = grade(course, STUDY)
+    assert done.status == "graded"
+
+
+@pytest.mark.slow
+def test_our_command_gives_a_damaged_notebook_the_same_marks(course, school):
+    """The intake repairs and reports the problems that nbgrader's commands repair."""
+    submit(course, "dee", MODULES[MISTAKE.name], spoil)
     (done,) = grade(course, STUDY)
     assert auto_scores(course, "dee") == auto_scores(school.folder, "cy")
     assert len(done.problems) >= 2
@@ -983,20 +1008,20 @@ def section(page: str, title: str) -> str:
 
 
 def named(part: str) -> list[str]:
-    """Whom a table of the report has rows for, linked to their page or not."""
+    """The students in a table of the report, with links to their pages if there are any."""
     return re.findall(r'<th scope="row">(?:<a href="[^"]+">)?([^<]+)(?:</a>)?</th>', part)
 
 
 def test_the_report_has_a_row_for_everybody(school):
-    """Page and CSV name everybody who handed in a folder, in the same order."""
+    """The page and the CSV list every student who submitted a folder, in the same order."""
     everybody = sorted([*GRADED, "eve", "lou"])
-    assert named(section(school.report.read_text("utf-8"), "Everybody")) == everybody
+    assert named(section(school.report.read_text("utf-8"), "All students")) == everybody
     with school.table.open(newline="", encoding="utf-8") as file:
         assert [row["student"] for row in csv.DictReader(file)] == everybody
 
 
 def test_the_reports_numbers_are_the_gradebooks(school):
-    """The CSV's score is nbgrader's, its columns the aspects', and who has no marks has none."""
+    """The CSV has nbgrader's score, one column per aspect, and no marks for ungraded students."""
     with school.table.open(newline="", encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     for student in GRADED:
@@ -1010,25 +1035,26 @@ def test_the_reports_numbers_are_the_gradebooks(school):
         "lou": ("fault", ""),
     }
     assert {s for s, row in rows.items() if row["written_answers_waiting"] == "yes"} == {"ada"}
-    assert {s for s, row in rows.items() if row["causes"] == SLIP.name} == {"cy", *FORGERIES}
+    assert {s for s, row in rows.items() if row["causes"] == MISTAKE.name} == {"cy", *FORGERIES}
 
 
 def test_the_report_counts_misconceptions(school):
-    """The slip's sentence is there once, with how many and who."""
+    """The mistake's description appears once, with the number and names of the students."""
     part = section(school.report.read_text("utf-8"), "Misconceptions")
     who = sorted(["cy", *FORGERIES])
-    assert part.count(SLIP.sentence) == 1
+    assert part.count(MISTAKE.sentence) == 1
     text = re.sub(r"</?a[^>]*>", "", part)  # names are links
-    cells = f"{SLIP.sentence}</td><td>{', '.join(who)}</td>"
-    assert f'<td class="n">{len(who)}</td><td class="words">{cells}' in text
+    cells = f"{MISTAKE.sentence}</td><td>{', '.join(who)}</td>"
+    assert f'<td class="n">{len(who)}</td><td class="sentence">{cells}' in text
 
 
 def test_the_report_says_who_needs_a_look(school):
-    """Whoever was stopped, broken or empty is listed with a reason, and nobody else; the fault has
-    a section of its own."""
+    """Exactly the stopped, broken and empty submissions are listed with a reason; the fault has a
+    separate section.
+    """
     page = school.report.read_text("utf-8")
-    assert named(section(page, "Faults of the machinery")) == ["lou"]
-    part = section(page, "Who needs a look")
+    assert named(section(page, "Internal errors")) == ["lou"]
+    part = section(page, "Needs review")
     assert named(part) == ["dan", "eve", "ivy", "jon", "kit"]
     assert part.count("<ul>") == 5
     assert re.search(r"<ul>\s*</ul>", part) is None
@@ -1043,12 +1069,12 @@ def test_the_report_says_who_needs_a_look(school):
 
 
 def test_the_report_needs_no_network(school):
-    """The page stands by itself."""
+    """The page is self-contained."""
     assert loads_from_elsewhere(school.report.read_text("utf-8")) == []
 
 
 def test_the_report_is_text_whatever_names_hold(copied):
-    """A student's name cannot become markup of the page."""
+    """A student's name cannot become markup."""
     with gradebook(copied) as book:
         book.update_or_create_student("bob", first_name="<b>Bob</b>", last_name="O'Neil, Jr.")
     page, table = write_report(copied, STUDY)
@@ -1059,12 +1085,12 @@ def test_the_report_is_text_whatever_names_hold(copied):
         )
 
 
-# ---- An instructor's own assignment, and what a worker outlives
+# ---- An instructor's own assignment, and the lifetime of a worker
 
 
 @pytest.fixture
 def own(course) -> CourseFolder:
-    """A course with an assignment of the instructor's own, and two submissions to it."""
+    """A course with the instructor's own assignment, and two submissions to it."""
     own_assignment(course)
     solve(course, "ada", "return 2 * x")
     solve(course, "ben", "return x + 1")
@@ -1072,7 +1098,7 @@ def own(course) -> CourseFolder:
 
 
 def test_an_own_assignment_is_graded_and_its_hidden_tests_stay_hidden(own):
-    """Assert cells count as nbgrader counts them; feedback shows no hidden test."""
+    """Assert cells are counted as in nbgrader, and feedback shows no hidden test."""
     assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
     assert own_scores(own) == {"ada": 10, "ben": 0}
     write_feedback(own, own.assignment(OWN))
@@ -1103,7 +1129,7 @@ raise Quiet(seen)
     ],
 )
 def test_what_a_submission_heard_from_hidden_tests_is_not_shown(own, said):
-    """Neither printed, nor displayed, nor as an exception's name, there and in later cells."""
+    """Printed or displayed text and exception names are removed, also in later cells."""
     target = own.submission(OWN, "ada") / "numbers.ipynb"
     notebook = nbformat.read(target, as_version=4)
     notebook.cells[0].source = (
@@ -1119,14 +1145,14 @@ def test_what_a_submission_heard_from_hidden_tests_is_not_shown(own, said):
     page = (own.root / "feedback" / "ada" / OWN / "numbers.html").read_text("utf-8")
     assert not re.search("SECRETCODE|98765|197530", page)
     assert "A hidden test failed." in page
-    assert "It failed. What it said is not shown, because hidden tests ran above." in page
+    assert "This cell failed. Its output is not shown, because hidden tests ran above." in page
 
 
 @pytest.mark.slow
 def test_a_test_of_live_objects_is_decided_inside_and_release_says_so(own):
-    """Marks are nbgrader's; and who releases it is told at once, not after the class."""
+    """Marks are nbgrader's, and the instructor is informed at release, not after grading."""
     own_assignment(own, "twice = double\nassert twice == double\nassert double(4) == 8")
-    said = (own.root / "release.log").read_text("utf-8")
+    said = (own.root / "generate.log").read_text("utf-8")
     assert "numbers.ipynb: the test 'test' is decided in the student's own interpreter" in said
     assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
     assert own_scores(own) == {"ada": 10, "ben": 0}
@@ -1139,7 +1165,7 @@ def test_a_test_of_live_objects_is_decided_inside_and_release_says_so(own):
 
 @pytest.mark.slow
 def test_an_edited_hidden_test_regrades(own):
-    """Hidden tests are not in the release, and yet decide marks: editing one grades again."""
+    """Hidden tests are not in the release but decide marks, so editing one causes a regrade."""
     grade(own, own.assignment(OWN))
     own_assignment(own, f"{SHOWN}\n{SECRET.replace('double(98765) == 197530', 'double(1) == 2')}")
     assert {g.status for g in grade(own, own.assignment(OWN))} == {"graded"}
@@ -1148,15 +1174,17 @@ def test_an_edited_hidden_test_regrades(own):
 
 @pytest.mark.slow
 def test_tests_that_prove_nothing_are_refused(own):
-    """Nobody is graded where the released notebook, unsolved, gets all points."""
+    """No student is graded if the unsolved release notebook gets all points."""
     own_assignment(own, "assert True")
-    with pytest.raises(GradingError, match=r"numbers\.ipynb gets all 10 points as it was"):
+    with pytest.raises(
+        GradingError, match=r"numbers\.ipynb gets all 10 points without any solution"
+    ):
         grade(own, own.assignment(OWN))
 
 
 @pytest.mark.parametrize("missing", ["solution", "source"])
 def test_a_wrong_or_missing_solution_is_refused(own, missing):
-    """Nobody is graded where the instructor's own solution fails, or is not there."""
+    """No student is graded if the instructor's own solution fails or is missing."""
     source = own.root / "source" / OWN / "numbers.ipynb"
     if missing == "source":
         source.unlink()
@@ -1168,11 +1196,11 @@ def test_a_wrong_or_missing_solution_is_refused(own, missing):
     assert not list(own.root.glob("results/week7/*/submission.json"))
 
 
-def test_a_sandbox_that_dies_is_started_anew(course):
-    """The submission after it, and the one that was being graded, get their marks."""
+def test_a_sandbox_that_dies_is_restarted(course):
+    """The submission being graded and the next one both get their marks."""
     for student in ("ann", "ben"):
-        hand_in(course, student, MODULES["reference"])
-    before = set(psutil.Process().children(recursive=True))  # of other tests of this process
+        submit(course, student, MODULES["reference"])
+    before = set(psutil.Process().children(recursive=True))  # of other tests in this process
     with grading.grader(course, STUDY, False) as grade_next:
         assert grade_next("ann").status == "graded"
         own = set(psutil.Process().children(recursive=True)) - before
@@ -1185,9 +1213,9 @@ def test_a_sandbox_that_dies_is_started_anew(course):
 
 
 def test_nothing_stays_open_after_a_submission(course):
-    """A worker's open files do not grow with the class."""
+    """The number of a worker's open files does not grow with the class."""
     for number in range(4):
-        hand_in(course, f"s{number}", MODULES["stub"])
+        submit(course, f"s{number}", MODULES["stub"])
     with grading.grader(course, STUDY, False) as grade_next:
         grade_next("s0")
         before = psutil.Process().num_fds()
@@ -1197,56 +1225,57 @@ def test_nothing_stays_open_after_a_submission(course):
 
 
 @pytest.mark.slow
-def test_marks_made_without_walls_are_made_again_with_them(course):
-    """What was graded with another isolation counts as not graded."""
-    hand_in(course, "ann", MODULES["reference"])
+def test_marks_made_without_isolation_are_made_again_with_it(course):
+    """Results from another isolation mode count as ungraded."""
+    submit(course, "ann", MODULES["reference"])
     states = [
-        grade(course, STUDY, where={"isolation": isolation})[0].status
+        grade(course, STUDY, overrides={"isolation": isolation})[0].status
         for isolation in ("process", "process", None, None)
     ]
     assert states == ["graded", "unchanged", "graded", "unchanged"]
 
 
 @pytest.mark.slow
-def test_nbgraders_door_outweighs_an_old_fault(course):
-    """What nbgrader's own command grades is graded, whatever our ledger knew before."""
-    hand_in(course, "ann", MODULES["reference"])
-    books.note_fault(course.results(STUDY.assignment, "ann"), Graded("ann", "fault", ("full",)))
-    assert books.standing(course, STUDY.assignment, "ann")["status"] == "fault"
+def test_nbgraders_command_outweighs_an_old_fault(course):
+    """A submission graded by nbgrader's own command is graded, whatever our ledger contained."""
+    submit(course, "ann", MODULES["reference"])
+    books.record_fault(course.results(STUDY.assignment, "ann"), Graded("ann", "fault", ("full",)))
+    assert books.current_entry(course, STUDY.assignment, "ann")["status"] == "fault"
     subprocess.run(
         [sys.executable, "-m", "nbgrader", "autograde", STUDY.assignment, "--student", "ann"],
         cwd=course.root,
         check=True,
         capture_output=True,
     )
-    assert books.standing(course, STUDY.assignment, "ann")["status"] == "graded"
+    assert books.current_entry(course, STUDY.assignment, "ann")["status"] == "graded"
     (done,) = grade(course, STUDY)
     assert done.status == "graded"
 
 
 @pytest.mark.slow
 def test_after_one_stop_all_later_checks_of_a_submission_are_short(course):
-    """The short limit holds for the notebooks that follow, too."""
+    """The short limit also applies to the notebooks that follow."""
     study = load_study("study3")
-    release(course, study)
+    generate_assignment(course, study)
     config(course, "\nc.GradingStep.least_seconds = 3\nc.GradingStep.later_seconds = 0.5\n")
     loops = "\n".join(
         f"def {name}(*a): \n    while True: pass\n"
         for name in ("lane_counts", "heuristic", "is_quiescent", "priority", "by_priority")
     )
-    hand_in(course, "kit", loops, study=study)
+    submit(course, "kit", loops, study=study)
     (done,) = grade(course, study)
     assert done.status == "graded"
     assert [p for p in done.problems if f"stopped after 3 s{COMPUTING}" in p][1:] == []
-    assert sum(f"stopped after 0.5 s{COMPUTING}" in p for p in done.problems) >= 3
+    short = [p for p in done.problems if f"stopped after 0.5 s{COMPUTING}" in p]
+    assert sum(problem.count("study3.") for problem in short) == 3
 
 
 @pytest.mark.slow
-def test_an_error_of_many_lines_is_told_on_one(course):
-    """What a module raises cannot look like lines of ours, nor fill the ledger."""
+def test_an_error_of_many_lines_is_reported_on_one(course):
+    """A module's exception cannot imitate our messages or fill the ledger."""
     lines = "        raise ValueError('a\\nstudy2: 99 graded\\n' * 9999)"
     forged = MODULES["reference"].replace("        ### BEGIN SOLUTION", lines, 1)
-    hand_in(course, "eve", forged)
+    submit(course, "eve", forged)
     (problem,) = grade(course, STUDY)[0].problems
     assert "\n" not in problem
     assert len(problem) < 800

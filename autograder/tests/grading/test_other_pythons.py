@@ -1,4 +1,4 @@
-"""Students and graders may use different Pythons: work from a newer one costs no mystery."""
+"""Students and graders may use different Python versions: work from a newer one is explained."""
 
 import shutil
 import subprocess
@@ -8,11 +8,10 @@ import nbformat
 import pytest
 
 from autograder.course_folder import CourseFolder
-from autograder.grading.batch import grade
-from autograder.grading.ledger import Graded
-from autograder.release.assignments import release
-from autograder.telling.feedback import write_feedback
-from autograder.tests.support.classes import (
+from autograder.grading.records.ledger import Graded
+from autograder.grading.run.batch import grade
+from autograder.reporting.pages.feedback import write_feedback
+from autograder.tests.support.courses.classes import (
     ALWAYS,
     CHECK,
     MODULES,
@@ -20,50 +19,49 @@ from autograder.tests.support.classes import (
     STUDY,
     config,
     first_cell,
-    hand_in,
+    make_course,
     outcomes,
     page_of,
     stopped,
+    submit,
 )
 from autograder.tests.support.needs import need_isolation, need_python
-from course.probes.newer_python import RUNNING, written
+from course.checks.running.newer_python import RUNNING, version_text
 
 pytestmark = pytest.mark.xdist_group("other Pythons")
 
 ROOT = Path(__file__).parents[3]
-NEEDS = f"grading uses Python {written(RUNNING)}"
-NEW_IN = {  # a line that no earlier Python can read
+NEEDS = f"grading uses Python {version_text(RUNNING)}"
+NEW_IN = {  # a line that no earlier Python can parse
     12: 'names = f"{", ".join("ab")}"',
     13: "type Pair[T = int] = tuple[T, T]",
     14: 'template = t"{1}"',
 }
 AT_HOME = """
 import sys
-from course.hand_in import hand_in
+from course.submission import make_submission
 from tictactoe import Board
 sys.path.insert(0, sys.argv[1])
 from alphabeta import AlphaBeta
-print(AlphaBeta().search(Board("x_o_x_o__")).value, hand_in("study2", sys.argv[1]))
+print(AlphaBeta().search(Board("x_o_x_o__")).value, make_submission("study2", sys.argv[1]))
 """
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory) -> CourseFolder:
+def course_template(tmp_path_factory) -> CourseFolder:
     """A course folder with the study released."""
     need_isolation()
-    folder = CourseFolder.create(tmp_path_factory.mktemp("released") / "course")
-    release(folder, STUDY)
-    return folder
+    return make_course(tmp_path_factory.mktemp("released") / "course", STUDY)
 
 
 @pytest.fixture
-def course(released, tmp_path) -> CourseFolder:
-    """A released course of one's own."""
-    return CourseFolder.open(shutil.copytree(released.root, tmp_path / "course"))
+def course(course_template, tmp_path) -> CourseFolder:
+    """A released course for a single test."""
+    return CourseFolder.open(shutil.copytree(course_template.root, tmp_path / "course"))
 
 
 def graded(course: CourseFolder) -> Graded:
-    """The result of the only submission, with its page written."""
+    """The result of the only submission, after writing its page."""
     (result,) = grade(course, STUDY)
     write_feedback(course, STUDY)
     return result
@@ -71,9 +69,9 @@ def graded(course: CourseFolder) -> Graded:
 
 @pytest.mark.skipif(RUNNING >= (3, 15), reason="this Python knows the syntax")
 def test_the_version_is_in_the_report_and_on_the_page(course):
-    """A module and a cell that no Python of today can read: no mark, and the version they need."""
+    """A module and a cell that no current Python can parse earn no mark; the version is given."""
     config(course, ALWAYS)
-    hand_in(course, "ada", "lazy import json\n", first_cell("lazy import json"))
+    submit(course, "ada", "lazy import json\n", first_cell("lazy import json"))
     said = f"`lazy import` needs Python 3.15; {NEEDS}"
     assert any(said in problem for problem in graded(course).problems)
     assert said in page_of(course, "ada").replace("<code>", "`").replace("</code>", "`")
@@ -83,8 +81,9 @@ def test_the_version_is_in_the_report_and_on_the_page(course):
 
 @pytest.mark.parametrize("minor", [11, 12, 13, 14])
 def test_work_of_another_python_is_graded(course, tmp_path, minor):
-    """A module that another interpreter ran and packed: if this Python can read it, it gets its
-    marks, and if not, the sentence with the version."""
+    """A module run and packed by another interpreter gets its marks if this Python can parse it,
+    and otherwise the message with the version.
+    """
     python = need_python(minor)
     home = tmp_path / "home"
     place = shutil.copytree(course.release(STUDY.assignment), home / STUDY.assignment)

@@ -1,4 +1,4 @@
-"""What is derived is fresh: stubs, notebooks, expected replies, node counts, locks."""
+"""Derived files are up to date: stubs, notebooks, expected replies, node counts and locks."""
 
 import ast
 import json
@@ -13,9 +13,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from autograder import verdicts
 from autograder.release.derive import derived_files, files_of_all
-from course.probes import load_study, studies
+from autograder.studies import hidden_cases
+from course.checks import load_study, studies
 
 ROOT = Path(__file__).parents[3]
 SIX = {"jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest"}
@@ -27,7 +27,7 @@ def project() -> dict:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("asked_once")
+@pytest.mark.usefixtures("cached_replies")
 @pytest.mark.parametrize(
     "of",
     [
@@ -39,7 +39,7 @@ def project() -> dict:
     ],
 )
 def test_derived_files_are_fresh(of):
-    """Every derived file is, byte for byte, what its sources make today."""
+    """Every derived file equals, byte for byte, the result of building it from its sources."""
     stale = [
         path.name
         for path, text in (derived_files(of) if of in studies() else files_of_all())
@@ -50,14 +50,14 @@ def test_derived_files_are_fresh(of):
 
 @pytest.mark.parametrize("name", studies())
 def test_expected_replies_take_a_line_each(name):
-    """In the files of expected replies a change of one reply is a change of one line."""
+    """A change of one reply changes one line in the files of expected replies."""
     study = load_study(name)
-    for path in (study.expected_file, verdicts.expected_file(study)):
+    for path in (study.expected_file, hidden_cases.expected_file(study)):
         text = path.read_text("utf-8")
         data = json.loads(text)
         replies = [
             reply
-            for observed in (data["expected"], *(s["observed"] for s in data["slips"]))
+            for observed in (data["expected"], *(s["observed"] for s in data["mistakes"]))
             for of_check in observed.values()
             for reply in of_check
         ]
@@ -66,12 +66,12 @@ def test_expected_replies_take_a_line_each(name):
 
 
 def supported_pythons() -> list[str]:
-    """The versions that pyproject.toml lists, which the workflows test."""
+    """The Python versions that pyproject.toml lists and the workflows test."""
     return re.findall(r"Python :: (3\.\d+)", "\n".join(project()["classifiers"]))
 
 
 def pinned_for(python: str) -> dict[str, str]:
-    """By name, the version of each package that requirements.lock installs for this Python."""
+    """The version of each package that requirements.lock installs for this Python, by name."""
     lines = re.findall(
         r"^(\S+==\S+(?: ; .+)?) \\$", (ROOT / "requirements.lock").read_text("utf-8"), re.MULTILINE
     )
@@ -84,8 +84,9 @@ def pinned_for(python: str) -> dict[str, str]:
 
 
 def test_conda_pins_what_is_tested():
-    """environment.yml has the six packages as requirements.lock has them for each of its Pythons,
-    of which every one is tested, and this folder."""
+    """environment.yml has this folder and the six packages in the versions of requirements.lock for
+    each of its Pythons, and each of these is tested.
+    """
     text = (ROOT / "environment.yml").read_text("utf-8")
     listed = dict(re.findall(r"^  - ([a-z]+)([=<>]\S+)$", text, re.MULTILINE))
     range_ = SpecifierSet(listed.pop("python"))
@@ -99,10 +100,10 @@ def test_conda_pins_what_is_tested():
 
 
 def test_every_package_says_what_belongs_there_and_what_it_may_import():
-    """A newcomer reads both at the top of each folder; what it says of imports is a contract's."""
+    """Both are stated in each folder's docstring; the imports match a contract."""
     faces = [
         path
-        for name in ("tictactoe", "sequence", "course", "autograder")
+        for name in ("common", "tictactoe", "sequence", "course", "autograder")
         for path in (ROOT / name).rglob("__init__.py")
         if "tests" not in path.relative_to(ROOT).parts
     ]
@@ -137,7 +138,7 @@ LOCKS = ["requirements.lock", *(f"requirements-{extra}.lock" for extra in EXTRAS
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_locks_pin_every_dependency_with_hashes(lock):
-    """Each lock pins what pyproject.toml asks for, every pin with a hash, none with an address."""
+    """Each lock pins the requirements of pyproject.toml with hashes and without URLs."""
     text = (ROOT / lock).read_text("utf-8")
     pinned = dict(re.findall(r"^([a-z0-9_.-]+)==([^\s;]+)", text, re.MULTILINE))
     wanted = [Requirement(r) for r in project()["dependencies"]]
@@ -166,14 +167,14 @@ def test_an_extras_lock_has_only_what_the_first_lacks(other):
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n == "types")) for n in CHECKS]
 )
 def test_every_check_passes(name):
-    """Format, style, types, directions of imports, spelling and workflows are all right."""
+    """Format, style, types, import directions, spelling and workflows have no problems."""
     command = [sys.executable, *CHECKS[name]]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_workflows_call_run_py_and_know_every_supported_python():
-    """A step of a workflow can be repeated by hand, and the tests run on each supported Python."""
+    """A workflow step can be repeated locally, and the tests run on each supported Python."""
     texts = {path.name: path.read_text("utf-8") for path in (ROOT / ".github").rglob("*.yml")}
     commands = [line for text in texts.values() for line in re.findall(r"- run: (.+)", text)]
     others = [line for line in commands if not line.startswith("python run.py ")]
@@ -192,6 +193,6 @@ def test_engines_need_no_numpy():
     """The games and the checks import without numpy, matplotlib or IPython."""
     code = (
         "import sys\nfor name in ('numpy', 'matplotlib', 'IPython'): sys.modules[name] = None\n"
-        "import tictactoe, tictactoe.show.tree, tictactoe.solver, sequence, course.check"
+        "import tictactoe, tictactoe.explorables.tree, tictactoe.solver, sequence, course.check"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)

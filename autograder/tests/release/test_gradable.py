@@ -1,4 +1,4 @@
-"""What is refused when an assignment is generated, and what the refusal says to do."""
+"""Assignments that cannot be generated, and the advice in the error messages."""
 
 import re
 import subprocess
@@ -11,13 +11,14 @@ from nbgrader.api import Assignment, Gradebook
 from typer.testing import CliRunner
 
 from autograder.commands.cli import app
-from autograder.course_folder import COURSE_ID, CourseFolder
+from autograder.course_folder import CourseFolder
+from autograder.course_folder.table import COURSE_ID
 from autograder.database import db_url
-from autograder.errors import Refused
+from autograder.errors import UserError
 from autograder.release import gradable
-from autograder.release.assignments import ReleaseError, release
+from autograder.release.assignments import GenerationError, generate_assignment
 from autograder.release.notebooks import NotebookError
-from course.probes import load_study
+from course.checks import load_study
 
 R = {"kernelspec": {"name": "ir", "display_name": "R", "language": "R"}}
 
@@ -63,7 +64,7 @@ def generated(folder: CourseFolder, name: str, metadata: dict) -> subprocess.Com
     ],
 )
 def test_another_language_is_refused(tmp_path, metadata):
-    """By its name."""
+    """The message names the language."""
     with pytest.raises(NotebookError, match="only Python is supported"):
         gradable.require_python(graded_notebook(metadata), tmp_path / "square.ipynb")
 
@@ -78,7 +79,7 @@ def test_another_language_is_refused(tmp_path, metadata):
     ],
 )
 def test_python_by_any_kernel_is_not(tmp_path, metadata):
-    """Environments have names of their own."""
+    """Environments have their own kernel names."""
     gradable.require_python(graded_notebook(metadata), tmp_path / "square.ipynb")
 
 
@@ -105,26 +106,28 @@ def test_python_by_any_kernel_is_not(tmp_path, metadata):
     ],
 )
 def test_names_that_break_something(name, better):
-    """Each with another name, which is allowed."""
+    """Each message suggests another name, which is allowed."""
     assert f"for example {better!r}" in gradable.name_problem(name)
     assert gradable.name_problem(better) == ""
 
 
 @pytest.mark.parametrize("name", ["week7", "study1_minimax", "ps1.2", "Final-Exam", "1"])
 def test_plain_names_are_allowed(name):
-    """As those of the studies."""
+    """Examples are the names of the studies."""
     assert gradable.name_problem(name) == ""
 
 
 @pytest.mark.parametrize("name", ["week 7", "week+7", "week/7", "", "..", "Übung", "x" * 200])
 def test_a_new_assignment_needs_a_name_that_works(tmp_path, name):
-    """The gradebook has it neither then nor later; an assignment that it has may be changed."""
+    """A refused name never enters the gradebook; an assignment that is already there may be
+    changed.
+    """
     folder = CourseFolder.create(tmp_path / "course")
     with Gradebook(db_url(folder)) as book:
-        with pytest.raises(Refused, match="for example"):
+        with pytest.raises(UserError, match="for example"):
             book.update_or_create_assignment(name)
         assert not book.assignments
-        book.db.add(Assignment(name="week 7", course_id=COURSE_ID))  # of an earlier version
+        book.db.add(Assignment(name="week 7", course_id=COURSE_ID))  # from an earlier version
         book.db.commit()
         book.update_or_create_assignment("week 7", duedate="2026-03-02 10:00 UTC")
         assert book.find_assignment("week 7").duedate
@@ -132,7 +135,7 @@ def test_a_new_assignment_needs_a_name_that_works(tmp_path, name):
 
 @pytest.mark.slow
 def test_nbgraders_own_command_refuses(tmp_path):
-    """In the words above; and `grade` says the same of an R notebook that was released before."""
+    """The message is the same, and `grade` repeats it for an R notebook released before."""
     folder = CourseFolder.create(tmp_path / "course")
     for name, metadata, said in (
         ("week 7", {}, "for example 'week_7'"),
@@ -155,10 +158,10 @@ def test_nbgraders_own_command_refuses(tmp_path):
 
 @pytest.mark.slow
 def test_a_question_added_after_grading(tmp_path):
-    """The refusal names both ways on; the command that it prints works, and the release then."""
+    """The refusal gives both alternatives; the printed command works, and then the release."""
     folder = CourseFolder.create(tmp_path / "my course")
     study = load_study("study1")
-    release(folder, study)
+    generate_assignment(folder, study)
     with Gradebook(db_url(folder)) as book, book.db.no_autoflush:
         book.add_student("ada")
         name = book.find_assignment(study.assignment).notebooks[0].name
@@ -166,11 +169,11 @@ def test_a_question_added_after_grading(tmp_path):
             "since-removed", name, study.assignment, max_score=1, cell_type="markdown"
         )
         book.add_submission(study.assignment, "ada")
-    with pytest.raises(ReleaseError) as refused:
-        release(folder, study)
+    with pytest.raises(GenerationError) as refused:
+        generate_assignment(folder, study)
     text = str(refused.value)
     assert "has been graded" in text and "deletes all its marks" in text
-    assert f"release {study.assignment} --course '{folder.root}_new'" in text
+    assert f"generate {study.assignment} --course '{folder.root}_new'" in text
     command = re.search(r"`(\(cd .*?\))`", text)[1]
     subprocess.run(command, shell=True, check=True, capture_output=True)
-    release(folder, study)
+    generate_assignment(folder, study)

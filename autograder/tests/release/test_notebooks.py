@@ -1,4 +1,4 @@
-"""Notebooks from text: what a cell is graded by, ids that stay, and what does not fit together."""
+"""Notebooks from text: grading metadata, stable ids, and inconsistent cells."""
 
 import json
 from itertools import chain
@@ -17,11 +17,13 @@ from autograder.release.notebooks import (
     answer_id,
     build_notebook,
     check_id,
-    complain_about_graded_cells,
+    is_folded,
+    notebook_number,
     notebook_texts,
+    require_graded_cells,
     unprotect,
 )
-from course.probes import Check, Study
+from course.checks import Check, Study
 
 COUNT = Check("study99", "count_it", "search", {}, {"move": 1.5, "nodes": 2}, False, [])
 BONUS = Check("study99", "bonus", "search", {}, {"move": 4}, True, [])
@@ -71,7 +73,7 @@ check('study99.bonus')
 
 
 def built(text=TEXT, name="01_test"):
-    """The notebook that a text gives, read again."""
+    """The notebook built from a text, read again."""
     return nbformat.reads(build_notebook(text, name, STUDY), as_version=4)
 
 
@@ -93,7 +95,7 @@ def with_cells(*sources):
 
 
 def test_a_check_cell_is_an_autograded_test():
-    """A check is locked and worth the points of all its aspects."""
+    """A check is locked and has the points of all its aspects."""
     cell = graded(built())["check-study99-count-it"]
     assert cell == {
         "cell_type": "code",
@@ -109,7 +111,7 @@ def test_a_check_cell_is_an_autograded_test():
 
 
 def test_extra_credit_has_no_points_of_its_own():
-    """A check for extra credit is a graded cell of 0 points: it must not raise the maximum."""
+    """A check for extra credit is a graded cell with 0 points, so that the maximum stays."""
     cell = graded(built())["check-study99-bonus"]
     assert (cell.points, cell.grade, cell.locked) == (0, True, True)
 
@@ -132,13 +134,13 @@ def test_a_written_answer_is_graded_by_people():
 
 
 def test_other_cells_keep_only_their_tags():
-    """Nothing of the text's own cell options gets into a notebook, except tags."""
+    """Cell options from the text do not get into the notebook, except tags."""
     metadata = [cell.metadata for cell in built().cells if "nbgrader" not in cell.metadata]
     assert metadata == [{}, {}, {"tags": ["hide"]}, {}]
 
 
 def test_an_instructors_own_test_keeps_its_metadata():
-    """It is protected and has a checksum, as a check has."""
+    """It is protected and has a checksum, like a check."""
     own = {
         "grade": True,
         "grade_id": "own",
@@ -155,8 +157,9 @@ def test_an_instructors_own_test_keeps_its_metadata():
 
 
 def test_graded_cells_are_protected():
-    """No graded cell can be deleted, a check cannot be edited, an answer can; other cells are
-    free. `unprotect` leaves what the instructor edits."""
+    """Graded cells cannot be deleted; a check is read-only and an answer is not; other cells are
+    free. `unprotect` makes the instructor's copy editable.
+    """
     notebook = built()
     checks = [cell for cell in notebook.cells if check_id(cell)]
     answers = [cell for cell in notebook.cells if cell.metadata.get("nbgrader", {}).get("solution")]
@@ -173,9 +176,21 @@ def test_graded_cells_are_protected():
 
 
 def test_a_check_cell_cannot_be_tagged():
-    """A tag such as skip-execution on a graded cell does not get through."""
+    """A tag such as skip-execution is removed from a graded cell."""
     text = with_cells("") + '# %% tags=["skip-execution"]\ncheck("study99.count_it")\n'
     assert set(built(text).cells[-1].metadata) == {"deletable", "editable", "nbgrader"}
+
+
+def test_the_source_of_a_tagged_cell_is_folded():
+    """JupyterLab's metadata is used; only code can be folded."""
+    code, text = (
+        built(with_cells("") + f'# %% {kind}tags=["hide-input"]\n# words\n').cells[-1]
+        for kind in ("", "[markdown] ")
+    )
+    assert code.metadata == {"tags": ["hide-input"], "jupyter": {"source_hidden": True}}
+    assert is_folded(code)
+    assert text.metadata == {"tags": ["hide-input"]}
+    assert not is_folded(text)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +206,7 @@ def test_a_check_cell_cannot_be_tagged():
     ],
 )
 def test_a_cell_that_only_checks_is_recognized(source):
-    """Comments above the call do not matter, nor does what nbgrader writes into restored cells."""
+    """Comments above the call are allowed, and so is nbgrader's text in restored cells."""
     assert check_id(new_code_cell(source)) == "study99.count_it"
 
 
@@ -214,17 +229,17 @@ def test_a_cell_that_only_checks_is_recognized(source):
     ],
 )
 def test_a_cell_that_does_more_is_no_check(source):
-    """Whatever else stands in a cell makes it a cell that is run as it is."""
+    """Any other content makes it an ordinary cell."""
     assert check_id(new_code_cell(source)) is None
 
 
 def test_a_check_in_prose_is_no_check():
-    """A markdown cell that mentions a check is not graded."""
+    """A Markdown cell that mentions a check is not graded."""
     assert check_id(new_markdown_cell('check("study99.count_it")')) is None
 
 
 def test_nbgrader_accepts_the_metadata():
-    """nbgrader's own validator finds nothing to complain about."""
+    """nbgrader's own validator reports no problems."""
     notebook = built()
     assert len(graded(notebook)) == 4
     MetadataValidator().validate_nb(notebook)
@@ -234,7 +249,9 @@ def test_nbgrader_accepts_the_metadata():
 
 
 def test_the_notebook_is_valid_and_bare():
-    """Format 4.5 with a plain kernel, an id per cell, no outputs and no execution counts."""
+    """It has format 4.5 with a plain kernel and one id per cell, without outputs and execution
+    counts.
+    """
     notebook = built()
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
@@ -251,7 +268,7 @@ def test_the_notebook_is_valid_and_bare():
 
 
 def test_the_text_becomes_the_cells():
-    """Sources come through: prose without its comment signs, magics as magics."""
+    """Prose loses its comment signs, and magics become magics."""
     notebook = built()
     assert [cell.cell_type for cell in notebook.cells] == [
         "markdown",
@@ -268,22 +285,26 @@ def test_the_text_becomes_the_cells():
 
 
 def test_the_file_ends_with_one_line_end():
-    """The text is a file as git likes it."""
+    """The text ends with a newline."""
     text = build_notebook(TEXT, "01_test", STUDY)
     assert text.endswith("}\n")
     assert not text.endswith("\n\n")
 
 
 def test_the_same_text_gives_the_same_bytes():
-    """Building twice gives the same file: freshness is compared byte for byte."""
+    """Building is reproducible, because files are compared byte for byte."""
     assert build_notebook(TEXT, "01_test", STUDY) == build_notebook(TEXT, "01_test", STUDY)
 
 
 def test_notebook_texts_come_in_order(tmp_path):
-    """Only numbered texts are notebooks, and they come in the order of their numbers."""
-    for name in ("10_b.py", "02_a.py", "module.py", "02_a.ipynb", "1_x.py", "__init__.py"):
+    """Only numbered texts are notebooks, ordered by number."""
+    names = ("10b_a.py", "10_b.py", "02_a.py", "module.py", "02_a.ipynb", "1_x.py", "11.py")
+    for name in (*names, "__init__.py"):
         (tmp_path / name).touch()
-    assert [path.name for path in notebook_texts(tmp_path)] == ["02_a.py", "10_b.py"]
+    paths = notebook_texts(tmp_path)
+    assert [path.name for path in paths] == ["02_a.py", "10_b.py", "10b_a.py"]
+    assert [notebook_number(path.stem) for path in paths] == ["2", "10", "10b"]
+    assert notebook_number("module") == ""
 
 
 # ---- Ids
@@ -305,7 +326,7 @@ def test_the_same_cell_in_another_notebook_gets_another_id():
 
 
 def test_code_and_prose_of_the_same_text_differ():
-    """A markdown cell and a code cell with equal sources get different ids."""
+    """A Markdown cell and a code cell with the same source get different ids."""
     notebook = built("# %% [markdown]\n# x\n\n# %%\nx\n")
     assert [cell.source for cell in notebook.cells] == ["x", "x"]
     assert notebook.cells[0].id != notebook.cells[1].id
@@ -319,7 +340,7 @@ SOURCES = st.lists(
 @settings(max_examples=40, deadline=None)
 @given(SOURCES, st.data())
 def test_editing_a_cell_changes_only_its_own_id(sources, data):
-    """In a diff an edited cell is one changed cell, and a new cell moves no id."""
+    """In a diff, an edited cell is one changed cell, and a new cell changes no ids."""
     before = ids(*sources)
     place = data.draw(st.integers(0, len(sources) - 1))
     edited = sources.copy()
@@ -333,7 +354,7 @@ def test_editing_a_cell_changes_only_its_own_id(sources, data):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["a = 1", "b = 2", "c = 3"]), min_size=1, max_size=8))
 def test_ids_are_unique_and_valid(sources):
-    """However often cells repeat, no id does, and nbformat accepts all of them."""
+    """Repeated cells have different ids, which nbformat accepts."""
     notebook = built(with_cells(*sources))
     nbformat.validate(notebook)
     assert len({cell.id for cell in notebook.cells}) == len(sources)
@@ -342,19 +363,19 @@ def test_ids_are_unique_and_valid(sources):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.sampled_from(["a = 1", "b = 2"]), min_size=2, max_size=5), st.data())
 def test_editing_another_cell_never_changes_the_id_of_a_repeated_one(sources, data):
-    """The ids of equal cells count from the top, so cells of other texts do not matter."""
+    """The ids of equal cells count from the top, so cells with other texts do not matter."""
     place = data.draw(st.integers(0, len(sources)))
     before = ids(*sources[:place], "only = 0", *sources[place:])
     after = ids(*sources[:place], "edited = 1", *sources[place:])
     assert before[:place] + before[place + 1 :] == after[:place] + after[place + 1 :]
 
 
-# ---- What does not fit together
+# ---- Inconsistent cells
 
 
 @pytest.mark.parametrize("name", ["study99.other", "study1.count_it", "count_it", "study99."])
 def test_an_unknown_check_is_refused(name):
-    """A check that the study's table does not have is an error that names both."""
+    """A check that is not in the study's table is an error that names both."""
     with pytest.raises(NotebookError, match=rf"01_test: study99\.toml has no check {name}$"):
         build_notebook(with_cells(f'check("{name}")'), "01_test", STUDY)
 
@@ -366,16 +387,16 @@ def test_an_unknown_answer_is_refused():
 
 
 def test_a_written_answer_in_a_code_cell_is_refused():
-    """People mark prose: `answer=` on a cell that is run is a slip of the text's author."""
+    """Prose is marked manually, so `answer=` on a code cell is an author's mistake."""
     with pytest.raises(NotebookError):
         build_notebook('# %% answer="why"\n1 + 1\n', "01_test", STUDY)
 
 
 def test_graded_cells_may_stand_in_several_notebooks():
-    """Each check and answer once, in whichever notebook, is as it should be."""
+    """Each check and answer may be in any notebook, once."""
     half = TEXT.index("# %% [markdown] answer")
-    complain_about_graded_cells([built(TEXT[:half]), built(TEXT[half:], "02_test")], STUDY)
-    complain_about_graded_cells([built()], STUDY)
+    require_graded_cells([built(TEXT[:half]), built(TEXT[half:], "02_test")], STUDY)
+    require_graded_cells([built()], STUDY)
 
 
 @pytest.mark.parametrize(
@@ -390,10 +411,10 @@ def test_graded_cells_may_stand_in_several_notebooks():
     ],
 )
 def test_a_missing_graded_cell_is_refused(missing, grade_id):
-    """A check or an answer that no notebook holds is an error, extra credit too."""
+    """A check or an answer that is in no notebook is an error, including extra credit."""
     assert missing in TEXT
     with pytest.raises(NotebookError, match=rf"study99_test: the cell {grade_id} occurs 0 times"):
-        complain_about_graded_cells([built(TEXT.replace(missing, ""))], STUDY)
+        require_graded_cells([built(TEXT.replace(missing, ""))], STUDY)
 
 
 @pytest.mark.parametrize(
@@ -401,13 +422,13 @@ def test_a_missing_graded_cell_is_refused(missing, grade_id):
 )
 @pytest.mark.parametrize("same_notebook", [True, False])
 def test_a_doubled_graded_cell_is_refused(again, same_notebook):
-    """A check or an answer that occurs twice is an error, in one notebook or in two."""
+    """A check or an answer that occurs twice, in one notebook or in two, is an error."""
     notebooks = [built(f"{TEXT}\n{again}")] if same_notebook else [built(), built(again, "02_test")]
     with pytest.raises(NotebookError, match="occurs 2 times in the notebooks, but must occur once"):
-        complain_about_graded_cells(notebooks, STUDY)
+        require_graded_cells(notebooks, STUDY)
 
 
 def test_no_notebook_at_all_is_refused():
-    """A study whose notebooks are missing has none of its graded cells."""
+    """A study without notebooks lacks all its graded cells."""
     with pytest.raises(NotebookError, match="occurs 0 times"):
-        complain_about_graded_cells([], STUDY)
+        require_graded_cells([], STUDY)

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom: in the student's tree and in the reference's."""
+"""The notebooks run from top to bottom with the student's and the reference's modules."""
 
 import re
 import shutil
@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 from autograder.release.derive import COURSE
 from autograder.release.notebooks import check_id
-from course.probes import load_study, studies
+from course.checks import load_study, studies
 
 NOTEBOOKS = [
     (load_study(name), path)
@@ -21,7 +21,7 @@ IDS = [path.stem for _, path in NOTEBOOKS]
 
 
 def run(notebook: Path, module: Path, folder: Path) -> nbformat.NotebookNode:
-    """The notebook as it is after running beside this module."""
+    """The notebook after running it next to this module."""
     shutil.copy(module, folder)
     cells = nbformat.read(notebook, as_version=4)
     NotebookClient(
@@ -36,7 +36,7 @@ def run(notebook: Path, module: Path, folder: Path) -> nbformat.NotebookNode:
 
 
 def errors(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    """Name and text of every error, and whatever was written to standard error."""
+    """The name and text of every error, and the output on standard error."""
     outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
     return [(o.ename, o.evalue) for o in outputs if o.output_type == "error"] + [
         ("stderr", o.text) for o in outputs if o.get("name") == "stderr"
@@ -44,7 +44,7 @@ def errors(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
 
 
 def points(notebook: nbformat.NotebookNode) -> dict[str, float]:
-    """What each check in the notebook says that it gives, where that is no extra credit."""
+    """The points that each check in the notebook reports, except extra credit."""
     return {
         check_id(cell): float(said[1])
         for cell in notebook.cells
@@ -64,7 +64,7 @@ def points(notebook: nbformat.NotebookNode) -> dict[str, float]:
 @pytest.mark.xdist_group("whole book")
 @pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
 def test_runs_with_the_reference(study, path, whole_book):
-    """With the references, as for the book, nothing fails, and every check gives full points."""
+    """With the references, as in the book, nothing fails and every check has full points."""
     assert path.stem in whole_book.notebooks, whole_book.command.stderr
     done = whole_book.notebooks[path.stem]
     assert errors(done) == []
@@ -82,9 +82,9 @@ def test_runs_with_the_reference(study, path, whole_book):
     ],
 )
 def test_runs_with_the_stub(study, path, tmp_path):
-    """With the stub cells say what to write instead of an error; no check gives a point.
+    """With the stub, cells explain what to write, without errors; no check gives a point.
 
-    Nothing stands below what a check says of them: an empty line there, or a number, puzzles.
+    No output follows such a message, because an empty line or a number would confuse students.
     """
     done = run(path, COURSE / study.assignment / study.module, tmp_path)
     assert errors(done) == []
@@ -93,7 +93,7 @@ def test_runs_with_the_stub(study, path, tmp_path):
         o.text for cell in done.cells for o in cell.get("outputs", ()) if o.output_type == "stream"
     ]
     checks = any(map(check_id, done.cells))
-    module = study.module.removesuffix(".py")  # what asks for none can do without
+    module = study.module.removesuffix(".py")  # cells that need no function
     asks = any(
         re.search(rf"^(?:from|import) {module}\b", cell.source, re.MULTILINE)
         for cell in done.cells
@@ -105,7 +105,7 @@ def test_runs_with_the_stub(study, path, tmp_path):
 
 @pytest.mark.parametrize(("study", "path"), NOTEBOOKS, ids=IDS)
 def test_pictures_have_words(study, path):
-    """Text cells show no picture without an alternative text."""
+    """Text cells have no picture without an alternative text."""
     for cell in nbformat.read(path, as_version=4).cells:
         assert "![](" not in cell.source
         assert cell.source.count("<img") == cell.source.count("alt=")

@@ -1,18 +1,18 @@
-"""The published searches: they are the reference's, small, and give nothing hidden away."""
+"""The published searches are the reference's, small, and contain nothing hidden."""
 
 import json
 
 import pytest
 
-from autograder.release.derive import MOST_PUBLISHED
+from autograder.release.derive import MAX_PUBLISHED_NODES
 from autograder.release.leaks import find_leaks
 from autograder.workspace import load_answer
-from course.probes import load_expected, load_study, studies
-from course.probes.positions import read_position
-from course.recorded import FOLDER, reference_positions, reference_search, search_text
+from course.checks import load_expected, load_study, studies
+from course.checks.positions import read_position
+from course.published import FOLDER, reference_positions, reference_search, search_text
 from tictactoe import Board, Trace
-from tictactoe.show.explorer.walk import record, together
-from tictactoe.show.tree import count_nodes
+from tictactoe.explorables.explorer.walk import align, record
+from tictactoe.explorables.tree import count_nodes
 
 PATH = FOLDER / "reference_searches.json"
 CASES = json.loads(PATH.read_text("utf-8"))
@@ -21,14 +21,14 @@ IDS = [f"{case['agent']}-{case['on']}" for case in CASES]
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 def test_a_published_search_can_be_read(case):
-    """Each text becomes a tree, which becomes the same text, and is as small as promised."""
+    """Each text can be parsed into a tree and written again, within the documented size."""
     tree = reference_search(case["agent"], read_position(case["on"]), **case["options"])
     assert search_text(tree) == case["search"]
-    assert 1 < count_nodes(tree) <= MOST_PUBLISHED
+    assert 1 < count_nodes(tree) <= MAX_PUBLISHED_NODES
 
 
 def test_the_counts_are_those_that_the_checks_expect():
-    """Where a check expects a number of nodes, the published search has as many."""
+    """If a check expects a number of nodes, the published search has that many."""
     found = 0
     for study in map(load_study, studies()):
         expected, _ = load_expected(study.expected_file, study.checks.values())
@@ -48,17 +48,17 @@ def test_the_counts_are_those_that_the_checks_expect():
 
 
 def test_the_reference_has_no_difference_from_itself():
-    """Beside the published search, the reference answer agrees at every node."""
+    """The reference answer agrees with the published search at every node."""
     state = Board("___xxoo__")
     walks = (
         record(load_answer("study2").AlphaBeta(), state),
         record(reference_search("AlphaBeta", state), state),
     )
-    assert {pair.difference for pair in together(*walks)} == {""}
+    assert {pair.difference for pair in align(*walks)} == {""}
 
 
 def test_what_is_not_published_is_refused_by_name():
-    """The error lists the positions that there are."""
+    """The error lists the available positions."""
     with pytest.raises(ValueError, match="___xxoo__"):
         reference_search("AlphaBeta", Board())
     with pytest.raises(ValueError, match="there are: none"):
@@ -80,7 +80,7 @@ def test_nothing_hidden_is_published():
 
 
 def test_a_trace_becomes_its_text():
-    """The text has depth, move and value of each node in the order of the search."""
+    """The text has the depth, move and value of each node in search order."""
     with Trace() as trace:
         load_answer("study1").Minimax().search(Board("xoxoxo___").after(7))
     depths_and_moves = [node.rsplit(",", 1)[0] for node in search_text(trace.roots[0]).split(";")]

@@ -1,4 +1,4 @@
-"""Nothing of a solution is left in a student version: pictures, metadata and files."""
+"""A student version contains no remains of a solution in pictures, metadata or files."""
 
 import base64
 
@@ -38,7 +38,7 @@ def attached(cell, *names):
 
 
 def generate(folder: CourseFolder, *cells, files=(), **metadata):
-    """Generate a student version; returns its notebook and nbgrader's log."""
+    """Generate a student version; return its notebook and nbgrader's log."""
     source = folder.root / "source" / "tree"
     source.mkdir(parents=True)
     for name, text in dict(files).items():
@@ -55,7 +55,7 @@ def generate(folder: CourseFolder, *cells, files=(), **metadata):
     config = folder.config()
     config.CourseDirectory.assignment_id = "tree"
     converter = GenerateAssignment(coursedir=CourseDirectory(config=config), config=config)
-    log = folder.root / "release.log"
+    log = folder.root / "generate.log"
     run_quietly(converter, log)
     assert (source / "tree.ipynb").read_bytes() == before
     return (
@@ -71,7 +71,7 @@ def course(tmp_path) -> CourseFolder:
 
 
 def test_pictures_of_model_answers_are_removed(course):
-    """Those of questions stay, in the same cell and in others."""
+    """Pictures in questions stay, in the same cell and in others."""
     notebook, said = generate(
         course,
         attached(
@@ -111,7 +111,7 @@ def test_pictures_of_model_answers_are_removed(course):
 
 
 def test_a_definition_of_a_picture_outside_the_solution_is_removed(course):
-    """`[label]: data:...` and `[label]: attachment:...`, where only the solution used them."""
+    """This covers `[label]: data:...` and `[label]: attachment:...` if only the solution used them."""
     notebook, _ = generate(
         course,
         attached(
@@ -131,7 +131,7 @@ def test_a_definition_of_a_picture_outside_the_solution_is_removed(course):
 
 
 def test_metadata_and_outputs_of_solutions_are_removed(course):
-    """Keys that no program needs, of marked cells and of the notebook, and all outputs."""
+    """Unneeded keys of marked cells and of the notebook, and all outputs, are removed."""
     code = marked(
         "### BEGIN SOLUTION\nprint(42)\n### END SOLUTION",
         "code",
@@ -155,7 +155,7 @@ def test_metadata_and_outputs_of_solutions_are_removed(course):
 
 
 def test_files_that_only_the_solution_uses_stay_in_source(course):
-    """By their names, and by what the notebook mentions before and after it is cleared."""
+    """A file is identified by its name and by references in the notebook before and after clearing."""
     files = {
         "tree_solution.py": "",
         "tree.png": "",
@@ -201,7 +201,7 @@ def test_a_python_file_with_marked_solutions_is_refused(course):
 
 
 def test_clearing_again_removes_nothing():
-    """The step runs twice while a student version is generated."""
+    """The step runs twice during the generation of a student version."""
     notebook = new_notebook(cells=[attached(marked("*Answer*", "draw"), "answer.png")])
     assert len(list(clear_remains(notebook))) == 1
     assert list(clear_remains(notebook)) == []
@@ -219,7 +219,9 @@ def test_clearing_again_removes_nothing():
     ],
 )
 def test_a_picture_that_is_shown_stays_however_it_is_written(shown):
-    """Escaped by JupyterLab or not, in Markdown or in HTML; others with longer names go."""
+    """The reference may be escaped by JupyterLab, in Markdown or in HTML; pictures with longer
+    names are removed.
+    """
     notebook = new_notebook(
         cells=[attached(marked(shown, "draw"), "d (1).png", "(1).png", "d.png", "d (1).png2")]
     )

@@ -1,1 +1,1 @@
-"""The content of the studies: numbers, checks, and modules that students might hand in."""
+"""The content of the studies: numbers, checks, and modules that students might submit."""

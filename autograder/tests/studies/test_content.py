@@ -28,7 +28,7 @@ def test_of_something_else():
 
 @pytest.fixture
 def run(tmp_path):
-    """Run the three tests in a small checkout; what came of them, in order."""
+    """Run the three tests in a small checkout; return their results, in order."""
     tests = tmp_path / "autograder" / "tests"
     plugins = tests / "support"
     for folder in (plugins, tmp_path / "course" / "study1_x", tmp_path / "course" / "study2_x"):
@@ -99,7 +99,7 @@ def test_the_inputs_are_code_and_data():
     """Tests are not among them."""
     names = [name for name, _ in content._files()]
     for part in (
-        "autograder/answers/study3_type_a/heuristic.py",
+        "autograder/studies/study3_type_a/heuristic.py",
         "autograder/doctor/proof.py",
         "course/study3_type_a/heuristic.py",
         "requirements.lock",

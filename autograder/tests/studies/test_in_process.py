@@ -1,4 +1,4 @@
-"""Checks where there are no other processes, as in a browser: same replies, nothing left over."""
+"""Checks without other processes, as in a browser: the same replies, and no side effects."""
 
 import subprocess
 import sys
@@ -6,20 +6,22 @@ import textwrap
 
 import pytest
 
-from autograder.mutants import load_mutants
+from autograder.studies.mutants import load_mutants
 from autograder.workspace import answer_path
-from course.probes import in_process, load_study, process
+from course.checks import load_study
+from course.checks.running import in_process, process
 from tictactoe import solver
 
 STUDY = load_study("study3")
 ANSWER = answer_path(STUDY).read_text("utf-8")
 WITHOUT = ("matplotlib", "numpy", "psutil", "resource", "scipy", "choix")
 IMPORTS = """
-    course.check course.drawn_before course.hand_in course.plots course.start course.notebook
-    tictactoe tictactoe.solver tictactoe.show.explorer tictactoe.show.play_board
-    tictactoe.show.tree tictactoe.show.counts tictactoe.show.knob
-    tictactoe.show.growth tictactoe.show.weights tictactoe.show.watch_board
-    tictactoe.show.time_left
+    course.check course.lab.prerendered course.submission course.plots course.lab.start_page
+    course.notebook
+    tictactoe tictactoe.solver tictactoe.explorables.explorer tictactoe.boards.play_board
+    tictactoe.explorables.tree tictactoe.explorables.counts tictactoe.explorables.select
+    tictactoe.explorables.growth tictactoe.explorables.weights tictactoe.boards.watch_board
+    common.progress
     sequence sequence.examples sequence.league sequence.widget
     sequence.widget.hidden_hand sequence.widget.rays sequence.widget.replies
     sequence.widget.scores"""
@@ -31,25 +33,27 @@ newer = pytest.mark.skipif(
 
 @pytest.mark.parametrize("module", ["reference", "stub", "broken", "diagonals_missed"])
 def test_replies_are_the_same_as_from_a_process(module, tmp_path):
-    """Of the answer, the stub, a module that cannot be loaded, and a slip; for every check."""
-    slips = {mutant.name: mutant for mutant in load_mutants(STUDY.name)}
+    """The answer, the stub, a module that cannot be loaded and a mistake have the same replies in
+    every check.
+    """
+    mistakes = {mutant.name: mutant for mutant in load_mutants(STUDY.name)}
     path = tmp_path / STUDY.module
     path.write_text(
         ANSWER
         if module == "reference"
         else "import nothing.at.all"
         if module == "broken"
-        else slips[module].apply(ANSWER)
-        if module in slips
+        else mistakes[module].apply(ANSWER)
+        if module in mistakes
         else (STUDY.folder / STUDY.module).read_text("utf-8"),
         "utf-8",
     )
     for check in STUDY.checks.values():
-        assert in_process.ask_module(path, check) == process.ask_module(path, check)
+        assert in_process.query_module(path, check) == process.query_module(path, check)
 
 
 def test_nothing_is_left_over(tmp_path, capsys):
-    """A module may print, change the path, draw and import: the process is as it was."""
+    """A module may print, change the path, draw and import; the process is restored."""
     path = tmp_path / STUDY.module
     path.write_text(
         "import random, sys\nprint('hello')\nsys.path.insert(0, '/nowhere')\n"
@@ -57,31 +61,33 @@ def test_nothing_is_left_over(tmp_path, capsys):
         "utf-8",
     )
     before = (list(sys.path), sys.getrecursionlimit(), set(sys.modules))
-    replies = in_process.ask_module(path, STUDY.checks["lane_counts"])
+    replies = in_process.query_module(path, STUDY.checks["lane_counts"])
     assert replies.broken is None
     assert (list(sys.path), sys.getrecursionlimit(), set(sys.modules)) == before
     assert sys.modules["tictactoe.solver"] is solver
     assert capsys.readouterr() == ("", "")
 
 
-def test_it_is_told_how_many_questions_are_answered(tmp_path, monkeypatch):
-    """And what the others may take; after all of them here, as no time is short enough."""
-    monkeypatch.setattr(in_process, "SILENT", 0)
+def test_progress_in_questions_is_reported(tmp_path, monkeypatch):
+    """The message includes the time left for the rest; here it follows all cases, as no time is
+    short enough.
+    """
+    monkeypatch.setattr(in_process, "REPORT_SECONDS", 0)
     path, told = tmp_path / STUDY.module, []
     path.write_text(ANSWER, "utf-8")
     check = STUDY.checks["lane_counts"]
-    in_process.ask_module(path, check, tell=told.append)
+    in_process.query_module(path, check, report_progress=told.append)
     count = len(check.cases)
     some = [f"{number} of {count} questions answered, about 1 s left" for number in range(1, count)]
     assert told == [*some, f"{count} of {count} questions answered"]
 
 
 def test_games_are_refused_in_words():
-    """They need processes, and the sentence says where there are some."""
+    """Games need processes, and the message names a place that has them."""
     study = load_study("study10")
     (check,) = study.checks.values()
     with pytest.raises(in_process.NeedsProcesses, match="run it in JupyterLab on your computer"):
-        in_process.ask_module(study.folder / study.module, check)
+        in_process.query_module(study.folder / study.module, check)
 
 
 @newer
@@ -89,7 +95,7 @@ def test_games_are_refused_in_words():
     "body", ["while True: pass", "lane_counts(board, player)", "[0 for _ in iter(int, 1)]"]
 )
 def test_what_never_ends_is_stopped(body, tmp_path):
-    """A loop, a recursion without end, a comprehension: even where all exceptions are caught."""
+    """Loops, infinite recursion and comprehensions end, even if all exceptions are caught."""
     path = tmp_path / STUDY.module
     path.write_text(
         textwrap.dedent(f"""
@@ -102,13 +108,15 @@ def test_what_never_ends_is_stopped(body, tmp_path):
         """),
         "utf-8",
     )
-    replies = in_process.ask_module(path, STUDY.checks["lane_counts"], 0.3)
+    replies = in_process.query_module(path, STUDY.checks["lane_counts"], 0.3)
     assert "0.3 s of computing time" in replies.stopped
-    assert sys.monitoring.get_events(in_process.TOOL) == 0
+    assert sys.monitoring.get_events(in_process.TOOL_ID) == 0
 
 
 def test_a_browser_needs_no_compiled_package():
-    """All that notebooks import from the kit can be imported without numpy and its like."""
+    """Everything that notebooks import from the kit works without numpy and other compiled
+    packages.
+    """
     done = subprocess.run(
         [
             sys.executable,
@@ -124,7 +132,7 @@ def test_a_browser_needs_no_compiled_package():
             importlib.import_module(name)
         from course.plots import figure, picture
         assert "words" in picture(figure(), "in words")._repr_html_()
-        assert importlib.import_module("course.check").ask_module.__module__.endswith("in_process")
+        assert importlib.import_module("course.check").query_module.__module__.endswith("in_process")
         """),
         ],
         capture_output=True,

@@ -1,4 +1,4 @@
-"""A module that needs a newer Python than grading uses: which one is stated, and never wrongly."""
+"""Modules that need a newer Python than grading uses: the stated version is never wrong."""
 
 import importlib
 import json
@@ -9,16 +9,16 @@ import pytest
 
 from autograder.tests.support.needs import need_python
 from course.check import check
-from course.probes.newer_python import (
+from course.checks.running.newer_python import (
     RUNNING,
     _additions,
     explain_error,
     grading_version,
     needed_by_error,
+    version_text,
     warning,
-    written,
 )
-from course.probes.newer_syntax import newer_forms
+from course.checks.running.newer_syntax import newer_forms
 
 OLD = (3, 11)
 NEWER = {
@@ -104,7 +104,7 @@ INVALID = [
 
 @pytest.mark.parametrize(("text", "version"), NEWER.items())
 def test_newer_syntax_is_recognised(text, version):
-    """Whatever Python runs, the version is the one that can parse the text."""
+    """The result is the first version that can parse the text, whichever Python runs."""
     needs = newer_forms(f"import os\n{text}\n")
     assert max(need.version for need in needs) == version
     assert {need.line for need in needs} == {2} or "\n" in text
@@ -118,7 +118,7 @@ def test_newer_syntax_is_recognised(text, version):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("text", OLDER)
 def test_older_syntax_needs_nothing(text):
-    """What Python 3.11 can parse is never said to need a newer one."""
+    """Code that Python 3.11 can parse is never reported as needing a newer one."""
     assert newer_forms(text) == []
     assert "DASH" in text or compile(text, "module", "exec")
 
@@ -149,7 +149,7 @@ def _exists(name: str) -> bool:
 
 @pytest.mark.parametrize("kind", ["names", "modules"])
 def test_the_table_is_true_of_the_python_that_runs(kind):
-    """What a later version added is not there yet; what an earlier one added is."""
+    """Additions of later versions are missing, and additions of earlier ones are present."""
     wrong = [
         name
         for name, version in _additions()[kind].items()
@@ -240,7 +240,7 @@ def test_other_errors_say_nothing_of_versions(message, text):
     ],
 )
 def test_a_module_that_runs_only_here_is_warned_about(text, what):
-    """A newer Python on the student's machine hides what grading lacks."""
+    """A newer Python on the student's machine hides features that grading lacks."""
     said = warning(text.encode(), OLD, (3, 14))
     assert said.startswith(what)
     assert "grading uses 3.11" in said
@@ -262,7 +262,7 @@ def test_a_module_that_runs_only_here_is_warned_about(text, what):
     ],
 )
 def test_a_module_with_a_fallback_is_not_warned_about(text):
-    """Neither is one that uses nothing newer."""
+    """A module without newer features gets no warning either."""
     assert warning(text.encode(), OLD, (3, 14)) == ""
 
 
@@ -287,13 +287,13 @@ def test_the_grading_version_is_read_from_the_kit(tmp_path, text, version):
 
 @pytest.mark.skipif(RUNNING >= (3, 15), reason="this Python knows the syntax")
 def test_check_states_it_with_the_line(tmp_path, capsys):
-    """A student whose Python is too old reads which one the module needs."""
+    """A student whose Python is too old is shown the version that the module needs."""
     (tmp_path / "heuristic.py").write_text("lazy import json\n", "utf-8")
     check("study3.lane_counts", tmp_path)
     said = " ".join(capsys.readouterr().out.split())
     assert (
         "(line 1 of heuristic.py): `lazy import` needs Python 3.15; this is Python "
-        f"{written(RUNNING)}"
+        f"{version_text(RUNNING)}"
     ) in said
 
 
@@ -320,7 +320,7 @@ def test_check_warns_of_an_older_grader(tmp_path, capsys, monkeypatch):
 
 AGREE = """
 import json, sys
-from course.probes.newer_syntax import newer_forms
+from course.checks.running.newer_syntax import newer_forms
 
 def compiles(text):
     try:
@@ -337,7 +337,7 @@ print(json.dumps([needs, list(map(compiles, texts))]))
 
 @pytest.mark.parametrize("minor", [11, 12, 13, 14])
 def test_other_pythons_agree(minor):
-    """Another interpreter finds the same in the same texts, and compiles those that it should."""
+    """Another interpreter has the same results for the same texts, and compiles the expected ones."""
     python = need_python(minor)
     texts = [*(f"{text}\n" for text in NEWER), *OLDER, *INVALID]
     done = subprocess.run(

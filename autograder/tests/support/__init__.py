@@ -1,1 +1,1 @@
-"""Helpers that several test modules of the autograder share."""
+"""Helpers shared by several test modules of the autograder."""

@@ -1,4 +1,4 @@
-"""Commands that run in this process, and what they print."""
+"""Commands run in this process, and their output."""
 
 import re
 
@@ -14,5 +14,5 @@ def autograder(*arguments: str) -> Result:
 
 
 def is_one_sentence(output: str) -> bool:
-    """Whether this is one line by the autograder, and no more."""
+    """Whether the text is exactly one line by the autograder."""
     return re.fullmatch(r"autograder: [^\n]+\n", output) is not None

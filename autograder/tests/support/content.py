@@ -20,21 +20,19 @@ RECORD = TESTS / "content.json"
 STUDY = re.compile(r"study\d+")
 # The inputs. Other parts of the kit, such as the command line, have no influence on these tests.
 FOLDERS = (
+    "common",
     "tictactoe",
     "sequence",
     "course",
     *(
         f"autograder/{name}"
         for name in (
-            "answers",
             "benchmarks",
             "doctor",
             "grading",
-            "mutants",
-            "promises",
             "release",
             "sandbox",
-            "verdicts",
+            "studies",
             "workspace",
         )
     ),
@@ -100,12 +98,13 @@ def recorded() -> dict[str, str]:
 def digest(test: Path, study: str | None = None) -> str:
     """A digest of the inputs of a test module.
 
-    These are the module itself, the helper modules next to it and those of all tests, and the code
-    and data of the kit, without the files of studies other than `study` if one is given.
+    These are the module itself, the helper modules in its folder and in those above it, the helpers
+    of all tests, and the code and data of the kit, without the files of studies other than `study`
+    if one is given.
     """
     helpers = [
         path
-        for folder in (test.parent, TESTS, *sorted(ROOT.glob("*/tests/support")))
+        for folder in (*_folders(test), *sorted(ROOT.glob("*/tests/support/**")))
         for path in sorted(folder.glob("*.py"))
         if not path.name.startswith("test_")
     ]
@@ -114,6 +113,11 @@ def digest(test: Path, study: str | None = None) -> str:
         if study is None or {*STUDY.findall(name)} <= {study}:
             found.update(f"{name} {of_file}\n".encode())
     return found.hexdigest()[:16]
+
+
+def _folders(test: Path) -> list[Path]:
+    """The folder of a test module and those above it, up to that of all the autograder's tests."""
+    return [folder for folder in test.parents if folder.is_relative_to(TESTS)]
 
 
 def _name(item: pytest.Item) -> str:

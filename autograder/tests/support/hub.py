@@ -1,6 +1,6 @@
-"""A JupyterHub of the tests' own, as `deploy/` sets one up: system users, folders, their servers.
+"""A JupyterHub for tests, set up with `deploy/`: system users, folders and their servers.
 
-Only root can make users. They go with all that they started, and with their folders.
+Only root can create users. They are removed with their processes and their folders.
 """
 
 import asyncio
@@ -26,20 +26,20 @@ import psutil
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-from autograder.benchmarks._browser.harness import KIT, wait_until
-from autograder.benchmarks._cluster import free_port
+from autograder.benchmarks.support.browser.harness import KIT, wait_until
+from autograder.benchmarks.support.cluster import free_port
 from autograder.course_folder import CONFIG_FILE, CourseFolder
-from autograder.release.assignments import release
+from autograder.release.assignments import generate_assignment
 from autograder.release.kit import make_kit
 from autograder.tests.support.needs import need, need_module, need_program
-from course.probes import Study
+from course.checks import Study
 
 DEPLOY = KIT / "deploy"
 WHY = "nothing shows that a class can work on a hub"
-RIGHTS = ("install -d -g", "chgrp -R", "find course")  # as the guide's lines begin that give them
-PACKAGES = ("autograder", "course", "sequence", "tictactoe")
-SECONDS = 300  # for anything that a server is asked
-# deploy/'s configuration, but for who may come in, free ports, and the folders of the test.
+RIGHTS = ("install -d -g", "chgrp -R", "find course")  # prefixes of the guide's lines
+PACKAGES = ("autograder", "common", "course", "sequence", "tictactoe")
+SECONDS = 300  # for any request to a server
+# deploy/'s configuration with different users, free ports, and the test's folders.
 CONFIG = """
 import os
 os.environ |= {places!r}
@@ -55,7 +55,7 @@ c.Spawner.start_timeout = c.Spawner.http_timeout = {seconds}
 c.JupyterHub.authenticator_class = "dummy"
 c.JupyterHub.bind_url = {url!r}
 c.JupyterHub.hub_port = {hub_port}
-c.JupyterHub.cleanup_servers = False  # they end with their users, at once
+c.JupyterHub.cleanup_servers = False  # they end with their users
 c.ConfigurableHTTPProxy.api_url = {proxy!r}
 c.JupyterHub.services = [{{"name": "test", "api_token": {token!r}}}]
 c.JupyterHub.load_roles = [{{"name": "test", "services": ["test"], "scopes": [
@@ -63,8 +63,8 @@ c.JupyterHub.load_roles = [{{"name": "test", "services": ["test"], "scopes": [
 """
 
 
-def told(*begin: str) -> list[str]:
-    """The lines of the guide's commands that begin so: each beginning is there once, in order."""
+def guide_lines(*begin: str) -> list[str]:
+    """The lines of the guide's commands that start this way: each prefix occurs once, in order."""
     guide = (DEPLOY / "README.md").read_text("utf-8").splitlines()
     lines = [line for line in guide if line.startswith(begin)]
     assert len(lines) == len(begin) and all(map(str.startswith, lines, begin)), lines
@@ -81,7 +81,7 @@ class Hub:
         self.url, self._token = f"http://127.0.0.1:{free_port()}", secrets.token_hex(16)
 
     def make_users(self) -> None:
-        """The system's users, with homes that are their own, and the graders' group."""
+        """Create the system users, with private homes, and the graders' group."""
         _run("groupadd", self.group)
         for name in (*self.students, *self.graders):
             also = ["-G", self.group] if name in self.graders else []
@@ -90,7 +90,7 @@ class Hub:
             shutil.chown(self.home(name), name, name)
 
     def remove_users(self) -> None:
-        """End what they started, then remove them."""
+        """End the users' processes, then remove the users."""
         for process in psutil.process_iter(["username"]):
             if process.info["username"] in (*self.students, *self.graders):
                 with contextlib.suppress(psutil.NoSuchProcess):
@@ -105,7 +105,7 @@ class Hub:
         return self.place / name
 
     def make_staff(self, study: Study) -> CourseFolder:
-        """The staff's copy of the kit, and the course with one release: the graders' alone."""
+        """The staff's copy of the kit, and the course with one release, accessible to graders only."""
         staff = self.place / "staff"
         for name in PACKAGES:
             shutil.copytree(KIT / name, staff / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -115,13 +115,13 @@ class Hub:
         assert text.count("/srv/class") == 1
         (root / CONFIG_FILE).write_text(text.replace("/srv/class", str(self.place)), "utf-8")
         course = CourseFolder.open(root)
-        release(course, study)
-        for line in told(*RIGHTS):
+        generate_assignment(course, study)
+        for line in guide_lines(*RIGHTS):
             _run("sh", "-ec", f"cd {self.place}; {line.replace('graders', self.group)}")
         return course
 
     def make_students(self, course: CourseFolder, study: Study) -> None:
-        """The student kit, in an environment that takes the packages of the tests' own."""
+        """The student kit, in an environment that uses the packages of the tests' environment."""
         archive = make_kit([study], self.place / "kit.zip").path
         with zipfile.ZipFile(archive) as kit:
             kit.extractall(self.place)
@@ -133,7 +133,7 @@ class Hub:
         for folder in ("etc/jupyter", "share/jupyter"):
             shutil.copytree(Path(sys.prefix, folder), environment / folder)
         jupyter = kit / "course/jupyter"
-        for folder in ("labconfig", "jupyter_server_config.d", "students"):  # as the guide says
+        for folder in ("labconfig", "jupyter_server_config.d", "students"):  # as in the guide
             target = environment / "etc/jupyter" / ("" if folder == "students" else folder)
             shutil.copytree(jupyter / folder, target, dirs_exist_ok=True)
         settings = environment / "etc/jupyter/nbgrader_config.json"
@@ -185,7 +185,7 @@ class Hub:
                 hub.wait()
 
     def ask(self, path: str, data: Any = None, method: str | None = None) -> Any:
-        """What the hub's or a user's server answers; data is sent by POST."""
+        """The response of the hub or of a user's server; data is sent by POST."""
         request = Request(
             self.url + path,
             None if data is None else json.dumps(data).encode(),
@@ -197,7 +197,7 @@ class Hub:
         return json.loads(text) if text else None
 
     def run(self, user: str, code: str) -> str:
-        """What a kernel of the user's own server prints, or its error."""
+        """The output of a kernel on the user's server, or its error."""
         kernel = self.ask(f"/user/{user}/api/kernels", {"name": "python3"})["id"]
         try:
             return asyncio.run(self._run(f"/user/{user}/api/kernels/{kernel}/channels", code))
@@ -271,12 +271,12 @@ class Hub:
 
 @contextlib.contextmanager
 def class_on_a_hub(study: Study, students: Sequence[str], graders: Sequence[str]) -> Iterator[Hub]:
-    """A running hub with these users; skips the test where there cannot be one."""
+    """A running hub with these users; skips the test if it cannot be started."""
     need(hasattr(os, "geteuid") and os.geteuid() == 0, f"only root can make users: {WHY}")
     need_module("jupyterhub", WHY)
     for program in ("configurable-http-proxy", "useradd"):
         need_program(program, WHY)
-    place = Path(tempfile.mkdtemp(prefix="hub-"))  # pytest's own folders are closed to others
+    place = Path(tempfile.mkdtemp(prefix="hub-"))  # users cannot enter pytest's
     place.chmod(0o755)
     hub = Hub(place, students, graders)
     try:

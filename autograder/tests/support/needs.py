@@ -1,4 +1,4 @@
-"""What tests need from outside the kit's own packages."""
+"""The tests' requirements outside the kit's own packages."""
 
 import importlib
 import os
@@ -12,14 +12,14 @@ from typing import NoReturn
 import pytest
 
 from autograder.sandbox.client import CannotIsolate, Sandbox
-from autograder.sandbox.limits import Limits
+from autograder.sandbox.limits import SandboxLimits
 
 
 def need_module(name: str, why: str) -> ModuleType:
-    """Import module `name`, or skip the test: `why` tells what stays unchecked without it.
+    """Import module `name`, or skip the test; `why` states what remains untested without it.
 
-    Where the environment variable CI is "true" nothing may stay unchecked, and the test fails.
-    A module that is there but broken raises its own error everywhere.
+    If the environment variable CI is "true", the test fails instead. A module that exists but is
+    broken always raises its own error.
     """
     try:
         return importlib.import_module(name)
@@ -30,9 +30,9 @@ def need_module(name: str, why: str) -> ModuleType:
 
 
 def need_program(name: str, why: str) -> str:
-    """The path of program `name`, or skip the test: `why` tells what stays unchecked without it.
+    """The path of program `name`, or skip the test; `why` states what remains untested without it.
 
-    Where the environment variable CI is "true" the test fails.
+    If the environment variable CI is "true", the test fails instead.
     """
     path = shutil.which(name)
     if path is None:
@@ -41,8 +41,9 @@ def need_program(name: str, why: str) -> str:
 
 
 def need_python(minor: int) -> str:
-    """The path of another Python 3.`minor`, on PATH or pyenv's, or skip the test, everywhere: the
-    tests need one Python only. A shim whose Python is not installed is none."""
+    """The path of another Python 3.`minor`, on PATH or pyenv's. Otherwise skip the test, even in
+    CI, because the tests need only one Python. A shim without an installed Python does not count.
+    """
     name = f"python3.{minor}"
     if (3, minor) == sys.version_info[:2]:
         pytest.skip("this is the Python that runs these tests")
@@ -58,15 +59,15 @@ def need_python(minor: int) -> str:
 
 
 def need(there: bool, otherwise: str) -> None:
-    """Skip the test unless what it needs is there; where CI is "true", fail it."""
+    """Skip the test if a requirement is missing; fail it if CI is "true"."""
     if not there:
         _unchecked(otherwise)
 
 
 def need_isolation() -> None:
-    """Skip the test where submissions cannot be isolated; where CI is "true", fail it."""
+    """Skip the test if submissions cannot be isolated; fail it if CI is "true"."""
     try:
-        Sandbox(Limits()).close()
+        Sandbox(SandboxLimits()).close()
     except CannotIsolate as error:
         _unchecked(str(error))
 

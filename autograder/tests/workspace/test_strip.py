@@ -1,4 +1,4 @@
-"""Stripping: regions that are refused, names in the errors, and stubs that give nothing away."""
+"""Stubs: invalid solution regions, names in the errors, and no code of the solution."""
 
 import ast
 import types
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from autograder.workspace import answer_path
 from autograder.workspace.strip import BEGIN, END, SolutionRegionError, solutions, stub
-from course.probes import load_study, studies
+from course.checks import load_study, studies
 
 INDENT = "    "
 
@@ -22,7 +22,7 @@ def function(*body, head="def f(x):"):
 
 
 def raises_in(text):
-    """The sentences of all `raise NotImplementedError(...)` of a module, in order."""
+    """The messages of all `raise NotImplementedError(...)` of a module, in order."""
     return [
         node.exc.args[0].value
         for node in ast.walk(ast.parse(text))
@@ -49,8 +49,8 @@ def raises_in(text):
         (("pass", BEGIN, "# only words", "", "# more", END), r"a\.py, line 3: .* is empty"),
     ],
 )
-def test_a_region_that_does_not_add_up_is_refused(lines, problem):
-    """Unmatched, nested, empty and comment-only regions are errors that name file and line."""
+def test_an_invalid_region_is_an_error(lines, problem):
+    """Unmatched, nested, empty and comment-only regions raise an error with file and line."""
     with pytest.raises(SolutionRegionError, match=problem):
         stub(function(*lines), "a.py")
 
@@ -74,13 +74,13 @@ def test_a_region_that_does_not_add_up_is_refused(lines, problem):
     ],
 )
 def test_an_unknown_marker_is_refused(marker):
-    """A marker that is misspelt is an error, for a region that it does not open would leak."""
+    """A misspelt marker is an error, because the region that it should open would leak."""
     with pytest.raises(SolutionRegionError, match=r"a\.py, line 2: unknown marker"):
         stub(function(marker, "return 1"), "a.py")
 
 
 def test_an_unknown_marker_inside_a_region_is_refused():
-    """A wrong marker inside a region is an error too, and not taken for a comment."""
+    """A misspelt marker inside a region is also an error, not a comment."""
     with pytest.raises(SolutionRegionError, match="line 3: unknown marker"):
         stub(function(BEGIN, "### END SOLUTIONS", "return 1", END), "a.py")
 
@@ -96,19 +96,19 @@ def test_an_unknown_marker_inside_a_region_is_refused():
     ],
 )
 def test_a_region_of_the_module_is_left_out(source, left):
-    """What stands outside all functions, and only the answer needs, is not in the stub."""
+    """A region outside all functions, which only the answer needs, is not in the stub."""
     assert stub(source, "a.py") == left
 
 
 @pytest.mark.parametrize("source", [f"class A:\n    {BEGIN}\n    x = 1\n    {END}\n"])
 def test_a_region_of_a_class_is_refused(source):
-    """A region in a class's own body has no function to raise in its place."""
+    """A region in the body of a class has no function that could raise instead."""
     with pytest.raises(SolutionRegionError, match="is not inside a function"):
         stub(source, "a.py")
 
 
 def test_a_region_that_spans_two_functions_is_refused():
-    """A region that begins in one function and ends in the next would swallow a signature."""
+    """A region that begins in one function and ends in the next would remove a signature."""
     source = f"def f():\n    {BEGIN}\n    return 1\n\n\ndef g():\n    return 2\n    {END}\n"
     with pytest.raises(SolutionRegionError):
         stub(source, "a.py")
@@ -121,14 +121,14 @@ def test_a_region_that_ends_outside_its_function_is_refused():
 
 
 def test_a_region_that_ends_at_another_level_is_refused():
-    """Where begin and end are indented differently the stub would not be Python."""
+    """If the markers are indented differently, the stub would not be valid Python."""
     source = function("if x:", f"    {BEGIN}", "    return 1", END, "return 2")
     with pytest.raises(SolutionRegionError):
         stub(source, "a.py")
 
 
 def test_a_region_does_not_swallow_the_docstring():
-    """A docstring inside a region is refused or kept: a stub says what it should do."""
+    """A docstring inside a region is an error, or kept: a stub needs its docstrings."""
     source = function(BEGIN, '"""What f does."""', "return x", END)
     try:
         text = stub(source, "a.py")
@@ -190,13 +190,13 @@ def test_a_region_does_not_swallow_the_docstring():
     ],
 )
 def test_the_error_names_the_function(source, sentence):
-    """Nested functions, methods, coroutines and decorated ones are named as Python names them."""
+    """Nested and decorated functions, methods and coroutines have their qualified names."""
     assert raises_in(stub(source, "a.py")) == [sentence]
 
 
 @pytest.mark.parametrize("head", ["if True:", "with x:", "for _ in x:", "try:"])
 def test_a_function_inside_a_statement_is_named(head):
-    """A function that is defined inside an `if` or a `with` is found like any other."""
+    """A function that is defined inside an `if` or a `with` is treated like any other."""
     inner = [head, "    def g():", f"        {BEGIN}", "        return 1", f"        {END}"]
     if head == "try:":
         inner += ["finally:", "    pass"]
@@ -211,7 +211,7 @@ def test_what_follows_an_inner_function_belongs_to_the_outer_one():
 
 
 def test_each_region_of_a_function_raises_by_itself():
-    """Two regions of one function become two errors, and what stands between them stays."""
+    """Two regions of one function become two errors, and the code between them stays."""
     source = function(
         "if x:", f"    {BEGIN}", "    return 1", f"    {END}", "y = 2", BEGIN, "return y", END
     )
@@ -224,14 +224,14 @@ def test_each_region_of_a_function_raises_by_itself():
 
 
 def test_text_without_regions_stays_as_it_is():
-    """Where there is nothing to strip, nothing changes, comments and blank lines included."""
+    """Without solution regions nothing changes, including comments and blank lines."""
     source = '"""Doc."""\n\n# a comment\n\n\ndef f(x):  # BEGIN here\n\treturn "### nothing"\n'
     assert stub(source, "a.py") == source
 
 
 @pytest.mark.parametrize("odd", ["\f", "\x1c", "\u2028", "\x85"])
 def test_only_line_ends_end_lines(odd):
-    """A form feed or a separator inside a line neither splits it nor shifts the line numbers."""
+    """A form feed or a separator inside a line does not split it or shift the line numbers."""
     given_part = f'MARK = "a"  # {odd}b\n\n\ndef g():\n    pass\n\n\n'
     text = stub(given_part + function(BEGIN, "return x", END), "a.py")
     assert text.startswith(given_part)
@@ -239,7 +239,7 @@ def test_only_line_ends_end_lines(odd):
 
 
 def test_kept_functions_keep_their_bodies():
-    """`keep` names functions by their qualified names and leaves only the markers out."""
+    """`keep` contains qualified names of functions; only their markers are removed."""
     source = (
         f"class A:\n    def m(self):\n        {BEGIN}\n        return 1\n        {END}\n\n"
         f"    def n(self):\n        {BEGIN}\n        return 2\n        {END}\n"
@@ -252,21 +252,21 @@ def test_kept_functions_keep_their_bodies():
 
 
 def test_a_kept_function_is_checked_all_the_same():
-    """A region that is kept must still add up: an empty one is an error."""
+    """A region that is kept must still be valid: an empty one is an error."""
     with pytest.raises(SolutionRegionError, match="is empty"):
         stub(function("pass", BEGIN, END), "a.py", keep=("f",))
 
 
 @pytest.mark.parametrize("ending", ["", "  ", "\t"])
 def test_the_search_for_leaks_sees_every_region_that_is_stripped(ending):
-    """White space after a marker hides its region from the stripping and the search alike."""
+    """White space after a marker has the same effect on `stub` and on the search for leaks."""
     source = function(BEGIN + ending, "return 41 + 1", END + ending)
     assert "41 + 1" not in stub(source, "a.py")
     assert [region.strip() for region in solutions(source)] == ["return 41 + 1"]
 
 
 def test_solutions_gives_the_regions_in_order():
-    """Every region's lines come back, without the markers."""
+    """The lines of every region, without the markers."""
     source = function(BEGIN, "y = x", "return y", END) + function(
         BEGIN, "return 2", END, head="def g():"
     )
@@ -315,7 +315,7 @@ def test_the_stub_keeps_signatures_and_docstrings(answer):
 
 
 def test_the_stub_holds_no_solution(answer):
-    """Every line of a stub is a line outside the regions, or says what to write."""
+    """Every line of a stub is a line outside the regions, or raises NotImplementedError."""
     text = stub(answer, "answer.py")
     outside, inside, regions = [], False, 0
     for line in answer.splitlines():
@@ -331,7 +331,7 @@ def test_the_stub_holds_no_solution(answer):
 
 
 def test_every_stripped_function_raises_its_own_name(answer):
-    """Calling what a student has not written yet says which function that is."""
+    """Calling a function that is not written yet raises an error with its name."""
     text = stub(answer, "answer.py")
     module = types.ModuleType("stub")
     exec(compile(text, "stub.py", "exec"), module.__dict__)
@@ -369,7 +369,7 @@ def bare_functions(node, path=()):
                 yield (*path, child.name), child
 
 
-# ---- Any module
+# ---- Arbitrary modules
 
 
 @dataclass(frozen=True)
@@ -494,8 +494,8 @@ def test_any_module_is_stripped_to_the_stub_that_it_should_give(parts):
 
 @settings(max_examples=50, deadline=None)
 @given(modules(), st.sets(st.sampled_from(["n0", "n0.n1", "n0.n1.n2"])))
-def test_any_module_keeps_what_it_is_told_to_keep(parts, keep):
-    """Kept functions keep all their lines, and only the markers go."""
+def test_any_module_keeps_the_functions_to_keep(parts, keep):
+    """Kept functions keep all their lines, and only the markers are removed."""
     text = stub(render(parts, answer=True), "a.py", keep=keep)
     assert text == render(parts, answer=False, keep=keep)
     assert BEGIN not in text
@@ -503,7 +503,7 @@ def test_any_module_keeps_what_it_is_told_to_keep(parts, keep):
 
 @given(st.lists(st.sampled_from([BEGIN, END, "return x", "# words", "", "    y = 1"]), max_size=8))
 def test_stripping_either_refuses_or_leaves_no_marker(lines):
-    """However markers are shuffled, a stub with a marker in it never comes out."""
+    """Even if markers are shuffled, no stub contains a marker."""
     try:
         text = stub(function("pass", *lines), "a.py")
     except (SolutionRegionError, IndentationError):

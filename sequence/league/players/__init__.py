@@ -1,4 +1,4 @@
-"""How a league reaches its agents: finding them by name, in this process, or in one process each.
+"""How a league reaches its agents: by name, in this process or in a separate process for each.
 
-May import `sequence.league.game` and `sequence.league.wire`, and the engine.
+May import `sequence.league.game`, `sequence.league.protocol` and the engine.
 """

@@ -1,8 +1,8 @@
-"""The agent's process: loads one agent and answers for it, one JSON line for each line received.
+"""The agent's process, which loads one agent and sends one JSON line for each line received.
 
-Run as `python -P -m sequence.league.players.inside`. The first line names the agent, its seed and
-its limits; every other one is an observation. Answers go to the descriptor that was standard
-output; whatever the agent prints goes to standard error, so that it cannot be mistaken for an
+Run as `python -P -m sequence.league.players.inside`. The first line contains the agent, its seed
+and its limits; every other line is an observation. Answers are written to the original standard
+output. The agent's own output is redirected to standard error, so that it cannot be mistaken for an
 answer, and its standard input is empty.
 """
 
@@ -15,16 +15,16 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sequence.league.players.specs import LeagueError, Spec, begun, parse
-from sequence.league.wire import NoAction, action_to_plain, clean, observation_from_plain
-from tictactoe.errors import describe
+from common.errors import describe
+from sequence.league.players.specs import LeagueError, Spec, make_seeded, parse
+from sequence.league.protocol import InvalidAction, action_to_plain, clean, observation_from_plain
 
 MEGABYTE = 1024 * 1024
-Plain = dict[str, Any]  # what a line of JSON holds
+Plain = dict[str, Any]  # the content of a line of JSON
 
 
 def main() -> None:
-    """Answer every line until the input ends."""
+    """Answer each line of input until it ends."""
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
@@ -46,9 +46,9 @@ def main() -> None:
 def answer(
     agent: Spec, seed: int, send: Callable[[Plain], None], receive: Callable[[], Plain]
 ) -> None:
-    """Make the agent, and send its answer to every observation until no more come."""
+    """Create the agent, then send its answer to each observation until there are no more."""
     try:
-        made = begun(agent, seed)
+        made = make_seeded(agent, seed)
     except LeagueError as error:
         send({"unknown": str(error)})
         return
@@ -60,17 +60,17 @@ def answer(
         observation = observation_from_plain(receive())
         try:
             reply: Plain = {"action": action_to_plain(made.choose(observation))}
-        except NoAction as error:
+        except InvalidAction as error:
             reply = {"nonsense": str(error)}
-        except BaseException as error:  # sys.exit() too is only an error of this action
+        except BaseException as error:  # even sys.exit() fails only this action
             reply = {"error": clean(describe(error))}
         send(reply)
 
 
 def limit(memory: float, cpu: float) -> None:
-    """Limit this process, for good: `memory` is MB of address space, `cpu` seconds of CPU time.
+    """Limit this process permanently: `memory` is MB of address space, `cpu` seconds of CPU time.
 
-    Only Linux enforces both; elsewhere the clock of the league is the limit.
+    Only Linux enforces both; elsewhere, the league's clock is the only limit.
     """
     if sys.platform != "linux":
         return
@@ -87,7 +87,7 @@ def limit(memory: float, cpu: float) -> None:
 
 
 def _receive(requests: Iterable[bytes], inbox: queue.SimpleQueue[Plain]) -> None:
-    """Take each request; exit at once when the league has ended, whatever the agent is doing."""
+    """Receive the requests; exit as soon as the league ends, even if the agent is busy."""
     for line in requests:
         inbox.put(json.loads(line))
     os._exit(0)

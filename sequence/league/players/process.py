@@ -1,10 +1,10 @@
-"""A player whose agent lives in a process of its own, so that what goes wrong there stays there.
+"""A player whose agent runs in a separate process, which isolates the league from its failures.
 
-The process is a fresh interpreter, not a fork: it holds nothing of the league's memory, and the
-state of the game never enters it. There is one for each agent and game: games are independent of
-one another (they may be played in any order, side by side, and again), no leak lasts longer than a
-game, and the tenth of a second that a start takes is little beside a game on the clock. The limits
-keep accidents in; code that means harm needs a sandbox, as a transport of its own.
+The process is a new interpreter, not a fork, so it contains none of the league's memory, and it
+never receives the state of the game. Each agent has a separate process for each game. Games are
+therefore independent (they can be played in any order, in parallel and repeatedly), and no leak
+lasts longer than a game; the 0.1 s that a start takes is short compared with a timed game. The
+limits contain accidents only; malicious code needs a sandbox, as a separate transport.
 """
 
 import json
@@ -18,16 +18,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from common.clock import POLL_SECONDS, Clock, CpuMeter, WaitBudget, speed_factor
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
-from sequence.league.clock import Clock, Meter, Waiting, factor
-from sequence.league.game import Gone, Illegal, Late, Limits, Raised, UnknownAgent, action_of
+from sequence.league.game import (
+    AgentError,
+    IllegalReply,
+    Limits,
+    PlayerExited,
+    TimeLimitExceeded,
+    UnknownAgent,
+    action_from_reply,
+)
 from sequence.league.players.specs import LeagueError, Spec, parse
-from sequence.league.wire import MAX_LINE, clean, observation_to_plain
+from sequence.league.protocol import MAX_LINE, clean, observation_to_plain
 
-WATCH = 0.25  # seconds between two looks at what a process uses
-# The same run every time: no random order of sets. One thread: clocks and memory are for one.
-FIXED = {
+# For repeatable runs: sets in a fixed order, and a single thread, which clocks and memory limits
+# assume.
+FIXED_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
@@ -37,27 +45,27 @@ FIXED = {
 
 
 class ProcessPlayer:
-    """The connection to an agent in a process of its own; after `end` it can be begun again.
+    """The connection to an agent in a separate process; `begin` may be called again after `end`.
 
-    `waiting` is the budget of waiting that several games share, if they share one. Raises
-    `LeagueError` for an agent that another process cannot make from its text.
+    `waiting` is a budget of waiting time that several games share. Raises `LeagueError` for an
+    agent that another process cannot create from its text.
     """
 
-    module = "sequence.league.players.inside"  # what the process runs
+    module = "sequence.league.players.inside"  # the module that the process runs
 
     def __init__(
-        self, agent: Spec, limits: Limits | None = None, waiting: Waiting | None = None
+        self, agent: Spec, limits: Limits | None = None, waiting: WaitBudget | None = None
     ) -> None:
         if agent.where == "__main__":
             raise LeagueError(
-                f"another process cannot import {agent.cls}, which is defined in a "
-                "notebook or a script: write it to a file (%%writefile), or trust it "
-                "(transport=TrustedPlayer)"
+                f"another process cannot import {agent.cls}, which is defined in a notebook or a "
+                "script: write it to a file (%%writefile), or run it in this process if you trust "
+                "it (transport=InProcessPlayer)"
             )
         if parse(agent.text).options != agent.options:
             raise LeagueError(
-                f"{agent.text} cannot be made in another process: its arguments are "
-                "not plain values"
+                f"{agent.text} cannot be created in another process, because its arguments are not "
+                "plain values"
             )
         self._spec = agent
         self._limits, self._waiting = limits or Limits(), waiting
@@ -65,10 +73,11 @@ class ProcessPlayer:
         self.spent = 0.0
 
     def begin(self, seed: int, seconds: float) -> None:
-        """Start the process and load the agent in it; raises `Late`, `Gone` and `Raised`.
+        """Start the process and load the agent in it.
 
-        It passes on what is not the agent's fault: OSError if the machine cannot start a process,
-        `LeagueError` if it cannot enforce the limits.
+        Raises `TimeLimitExceeded`, `PlayerExited` or `AgentError`. Errors that the agent did not
+        cause are OSError, if the machine cannot start a process, and `LeagueError`, if it cannot
+        enforce the limits.
         """
         process = subprocess.Popen(
             (sys.executable, "-P", "-m", self.module),
@@ -79,20 +88,20 @@ class ProcessPlayer:
             env=_environment(),
         )
         self._process = process
-        self._meter = Meter(process.pid)
-        self._answered = 0.0  # what it had computed by its last answer
-        # A thread writes and reads: no write or read that never ends can hold the league up.
+        self._meter = CpuMeter(process.pid)
+        self._answered = 0.0  # computing time of the process at its last answer
+        # A separate thread writes and reads, so that a blocked pipe cannot block the league.
         self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         threading.Thread(
-            target=_carry, args=(process, self._requests, self._replies), daemon=True
+            target=_exchange_lines, args=(process, self._requests, self._replies), daemon=True
         ).start()
         reply = self._exchange(
             {
                 "agent": self._spec.text,
                 "seed": seed,
                 "memory": self._limits.memory,
-                "cpu": self._limits.cpu * factor(),
+                "cpu": self._limits.cpu * speed_factor(),
             },
             seconds,
         )
@@ -101,14 +110,14 @@ class ProcessPlayer:
         if "unknown" in reply:
             raise UnknownAgent(f"could not be loaded: {reply['unknown']}")
         if "ready" not in reply:
-            raise Raised(f"could not be loaded: {reply.get('error', 'it sent no answer')}")
+            raise AgentError(f"could not be loaded: {reply.get('error', 'it sent no answer')}")
 
     def ask(self, observation: Observation, seconds: float) -> Action:
-        """The agent's action; raises `Late`, `Gone`, `Raised` and `Illegal`."""
-        return action_of(self._exchange(observation_to_plain(observation), seconds))
+        """The agent's action; raises a `Fault`."""
+        return action_from_reply(self._exchange(observation_to_plain(observation), seconds))
 
     def end(self) -> None:
-        """Kill the process and those that it started in its group."""
+        """Kill the process and all processes in its group, which it has started."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -120,7 +129,7 @@ class ProcessPlayer:
         self._requests.put(None)
 
     def _exchange(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
-        # Who thinks on while others do, does so on its own clock.
+        # An agent that keeps computing during another player's turn does so on its own clock.
         clock = Clock(self._meter, seconds, since=self._answered)
         self._requests.put(json.dumps(request).encode() + b"\n")
         try:
@@ -129,38 +138,38 @@ class ProcessPlayer:
             self.spent = clock.spent
             self._answered = self._meter.seconds()
         if not line:
-            raise Gone(f"ended its process ({_end_of(self._process)})")
+            raise PlayerExited(f"ended its process ({_exit_text(self._process)})")
         try:
             reply = json.loads(line)
         except (ValueError, RecursionError):
             reply = None
         if not isinstance(reply, dict):
-            raise Illegal(f"wrote {clean(repr(line[:40]))}, which is not an answer")
+            raise IllegalReply(f"wrote {clean(repr(line[:40]))}, which is not an answer")
         return reply
 
     def _line(self, clock: Clock) -> bytes:
-        """The next line, "" when the process has ended; raises `Late`."""
+        """The next line, or "" if the process has ended. Raises `TimeLimitExceeded`."""
         line: bytes | None = None
         waited: tuple[float, float] | None = None
         while line is None:
             with suppress(queue.Empty):
-                line = self._replies.get(timeout=WATCH)
-            self._meter.look()
+                line = self._replies.get(timeout=POLL_SECONDS)
+            self._meter.refresh()
             if clock.is_over:
-                raise Late(clock.within if clock.waited else "")
+                raise TimeLimitExceeded(clock.limit_text if clock.timed_out_waiting else "")
             if self._waiting:
-                before, waited = waited, self._waiting.look(self._meter, waited)
+                before, waited = waited, self._waiting.record(self._meter, waited)
                 if before and waited and self._waiting.is_over:
-                    raise Gone(f"ended its process ({self._waiting.reason})")
+                    raise PlayerExited(f"ended its process ({self._waiting.reason})")
         return line
 
 
-def _carry(
+def _exchange_lines(
     process: subprocess.Popen[bytes],
     requests: queue.SimpleQueue[bytes | None],
     replies: queue.SimpleQueue[bytes],
 ) -> None:
-    """Write each request and read its reply, "" when the process has ended."""
+    """Write each request and read its reply, which is "" if the process has ended."""
     stdin, stdout = process.stdin, process.stdout
     assert stdin is not None and stdout is not None, "both are pipes"
     with suppress(OSError), stdin, stdout:
@@ -174,12 +183,12 @@ def _carry(
 
 
 def _environment() -> dict[str, str]:
-    """This process' environment, and its modules: what can be imported here can be there."""
+    """This process's environment, with a PYTHONPATH that makes the same modules importable."""
     places = [str(Path(place).resolve()) for place in sys.path]
-    return os.environ | FIXED | {"PYTHONPATH": os.pathsep.join(places)}
+    return os.environ | FIXED_ENVIRONMENT | {"PYTHONPATH": os.pathsep.join(places)}
 
 
-def _end_of(process: subprocess.Popen[bytes] | None) -> str:
+def _exit_text(process: subprocess.Popen[bytes] | None) -> str:
     if process is None:
         return "it was ended"
     with suppress(subprocess.TimeoutExpired):
@@ -189,6 +198,6 @@ def _end_of(process: subprocess.Popen[bytes] | None) -> str:
         return "it closed its output"
     if code >= 0:
         return f"exit status {code}"
-    with suppress(ValueError):  # the real-time signals have no names
+    with suppress(ValueError):  # real-time signals have no names
         return f"killed by {signal.Signals(-code).name}"
     return f"killed by signal {-code}"

@@ -1,10 +1,10 @@
-"""How agents are named in a league: where the class is, its arguments, and the name to show.
+"""How agents are specified in a league: the place of the class, its arguments and a name.
 
 Greedy                                  a class of `sequence`
 sequence.agents.ismcts:ISMCTS(iterations=100)  a class of a module, with arguments
 folder/my_agent.py:MyAgent              a class of a file
-folder/my_agent.py                      the only class with a method `choose` in it
-me=folder/my_agent.py                   the same under a name of its own
+folder/my_agent.py                      the only class in the file with a method `choose`
+me=folder/my_agent.py                   the same with another name
 """
 
 import ast
@@ -24,12 +24,14 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from sequence.league.wire import clean
+from common.syntax import read_expression, read_literal
+from sequence.league.protocol import clean
 
-GIVEN = "sequence"  # where a class named without a module is found
-MAX_SLUG = 100  # bytes: file systems take names of 255, and a replay has two agents in its name
-_LOADING = RLock()  # a file is loaded once, even if several games ask for it at the same moment
-# Arguments begin like `(name=`, so that a folder may have parentheses in its name.
+KIT_PACKAGE = "sequence"  # the package of a class that is given without a module
+# Bytes: file systems allow names of 255 bytes, and the name of a replay contains two agents.
+MAX_SLUG = 100
+_LOADING = RLock()  # a file is loaded only once, even if several games need it at the same time
+# Arguments begin like `(name=`, so that the name of a folder may contain parentheses.
 SPEC = re.compile(
     r"(?:(?P<name>[^=:/\\()]+)=)?(?P<where>.+?)(?::(?P<cls>[A-Za-z_]\w*))?"
     r"(?P<arguments>\((?:\s*\w+\s*=.*)?\))?",
@@ -38,15 +40,15 @@ SPEC = re.compile(
 
 
 class LeagueError(ValueError):
-    """Agents, settings or a folder with which no league can be played; the message is one sentence."""
+    """The agents, settings or folder are invalid; the message explains why in one sentence."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """An agent that can be made as often as it is needed.
+    """The specification of an agent, from which any number of instances can be created.
 
-    `where` is a module or a file, `cls` a class in it or "" for the only one, `options` its
-    keyword arguments. `made_by` is the class itself where it was given as such.
+    `where` is a module or a file, `cls` is a class in it or "" for the only class, and `options`
+    contains its keyword arguments. `made_by` is the class itself if the agent was given as a class.
     """
 
     name: str
@@ -57,39 +59,40 @@ class Spec:
 
     @property
     def is_file(self) -> bool:
-        """Whether `where` is a file and not a module."""
+        """Whether `where` is a file rather than a module."""
         return self.where.endswith(".py") or "/" in self.where or "\\" in self.where
 
     @property
     def slug(self) -> str:
-        """The name as a part of file names; it has no "+", which separates two of them."""
+        """The name as a part of file names; it contains no "+", which separates two names."""
         slug = re.sub(r"[^\w.=-]+", "_", self.name).strip("_")
         return slug.encode()[:MAX_SLUG].decode(errors="ignore")
 
     @property
     def text(self) -> str:
-        """The text that `parse` reads as the same agent, its name left out."""
+        """The text that `parse` reads as the same agent, without the name."""
         return f"{self.where}{':' if self.cls else ''}{self.cls}{_arguments(self.options)}"
 
     def settings(self) -> dict[str, str]:
-        """What must be the same when a league is resumed; a file is compared by its content.
+        """The values that must be the same when a league is resumed; files are compared by content.
 
-        So is a module, unless it belongs to this kit. What a file imports is not compared.
+        So are modules, unless they belong to this kit. Files that an agent imports are not
+        compared.
         """
-        found = {"name": self.name, "agent": self.text}
+        settings = {"name": self.name, "agent": self.text}
         path: Path | None
         if self.is_file:
             path = Path(self.where)
-            found["agent"] = replace(self, where=path.name).text
+            settings["agent"] = replace(self, where=path.name).text
         else:
             path = _source(self.where)
         if path is not None:
-            found["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
-        return found
+            settings["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return settings
 
 
 def spec(agent: Any) -> Spec:
-    """The agent that a text as above, a class, or a `functools.partial` of a class stands for.
+    """The specification from a text as above, a class or a `functools.partial` of a class.
 
     Raises `LeagueError` for anything else, and for a file that does not exist. The agent itself is
     not imported here.
@@ -104,15 +107,15 @@ def spec(agent: Any) -> Spec:
         made_by, options = agent.func, agent.keywords
     if not isinstance(made_by, type):
         raise LeagueError(
-            f"an agent is given as a class or as a text like 'file.py:Class(depth=2)'"
-            f", not as {clean(repr(agent))}: every game makes its own"
+            "an agent is given as a class or as a text like 'file.py:Class(depth=2)', because "
+            f"every game creates a new one, not as {clean(repr(agent))}"
         )
     named = made_by.__name__ + _arguments(options.items())
     return Spec(named, made_by.__module__, made_by.__qualname__, tuple(options.items()), made_by)
 
 
 def parse(text: str) -> Spec:
-    """The agent of a text; raises `LeagueError` for a text of another form."""
+    """The agent that a text specifies; raises `LeagueError` for a text of another form."""
     match = SPEC.fullmatch(text.strip())
     if match is None:
         raise LeagueError(
@@ -122,32 +125,32 @@ def parse(text: str) -> Spec:
     where, cls = match["where"], match["cls"] or ""
     options = _options(match["arguments"] or "()", text)
     if where.isidentifier() and not cls:
-        where, cls = GIVEN, where
-    found = Spec("", where, cls, options)
-    if found.is_file and not Path(where).is_file():
+        where, cls = KIT_PACKAGE, where
+    parsed = Spec("", where, cls, options)
+    if parsed.is_file and not Path(where).is_file():
         raise LeagueError(f"there is no file {where!r}, which agent {text!r} names")
-    if found.is_file and not where.endswith(".py"):
+    if parsed.is_file and not where.endswith(".py"):
         raise LeagueError(f"the file {where!r} of agent {text!r} does not end in .py")
-    if not found.is_file and not all(part.isidentifier() for part in where.split(".")):
+    if not parsed.is_file and not all(part.isidentifier() for part in where.split(".")):
         raise LeagueError(
             f"{where!r} of agent {text!r} is neither a module nor a file that ends in .py"
         )
     name = match["name"] or (cls or Path(where).stem) + _arguments(options)
-    return replace(found, name=name.strip())
+    return replace(parsed, name=name.strip())
 
 
 def specs(agents: Iterable[Any]) -> tuple[Spec, ...]:
     """The agents of a league; raises `LeagueError` unless two or more have different names."""
     if isinstance(agents, str) or not isinstance(agents, Iterable):
-        raise LeagueError(f"agents are a list, like ['Random', 'Greedy'], not {agents!r:.80}")
-    found = tuple(spec(agent) for agent in agents)
-    if len(found) < 2:
-        raise LeagueError(f"a league needs at least two agents, not {len(found)}")
-    names = [agent.slug.lower() for agent in found]
-    for agent in found:
+        raise LeagueError(f"agents must be a list, like ['Random', 'Greedy'], not {agents!r:.80}")
+    contestants = tuple(spec(agent) for agent in agents)
+    if len(contestants) < 2:
+        raise LeagueError(f"a league needs at least two agents, not {len(contestants)}")
+    names = [agent.slug.lower() for agent in contestants]
+    for agent in contestants:
         if not agent.name.isprintable():
             raise LeagueError(
-                f"{agent.name!r} cannot be the name of an agent: not all of it is printable"
+                f"{agent.name!r} cannot be the name of an agent: some of it is not printable"
             )
         if not agent.slug:
             raise LeagueError(f"{agent.name!r} cannot be the name of an agent: it has no letter")
@@ -156,35 +159,35 @@ def specs(agents: Iterable[Any]) -> tuple[Spec, ...]:
                 f"two agents are called {agent.name!r}: give one another name, like "
                 f"'second={agent.text}'"
             )
-    return found
+    return contestants
 
 
 def make(agent: Spec) -> Any:
-    """Make a new agent; this runs its code, so agents in other processes are made there.
+    """Create a new agent. This runs its code, so agents in other processes are created there.
 
-    Raises `LeagueError` if the text names no class that can be called so, and whatever the agent's
-    own code raises.
+    Raises `LeagueError` if the text names no class that can be called with these arguments, and any
+    error that the agent's own code raises.
     """
-    found, options = agent.made_by or _class(agent), dict(agent.options)
+    factory, options = agent.made_by or _class(agent), dict(agent.options)
     try:
-        inspect.signature(found).bind(**options)
+        inspect.signature(factory).bind(**options)
     except (TypeError, ValueError) as error:
-        raise LeagueError(f"{agent.text} cannot be made: {error}") from error
-    return found(**options)
+        raise LeagueError(f"{agent.text} cannot be created: {error}") from error
+    return factory(**options)
 
 
-def begun(agent: Spec, seed: int) -> Any:
-    """Make a new agent, ready for a game with that seed; raises as `make` does.
+def make_seeded(agent: Spec, seed: int) -> Any:
+    """Create a new agent, ready for a game with this seed; raises the same errors as `make`.
 
-    The seed is for its `reset`, if it has one, and for the global generators of `random` and, if
-    loaded by then, numpy, so that an agent that draws from these repeats its games too.
+    The seed is passed to its `reset`, if it has one, and to the global generators of `random` and,
+    if it is loaded, numpy, so that an agent that uses these also repeats its games.
     """
     random.seed(seed)
     made = make(agent)
     if "numpy" in sys.modules:
         import numpy as np
 
-        np.random.seed(seed % 2**32)  # numpy takes no greater seeds
+        np.random.seed(seed % 2**32)  # numpy accepts no larger seeds
     if hasattr(made, "reset"):
         made.reset(seed)
     return made
@@ -192,13 +195,13 @@ def begun(agent: Spec, seed: int) -> Any:
 
 def _options(arguments: str, text: str) -> tuple[tuple[str, Any], ...]:
     try:
-        call = ast.parse(f"f{arguments}", mode="eval").body  # noqa: TID251 - in the main thread
+        call = read_expression(f"f{arguments}")
         if not isinstance(call, ast.Call) or call.args:
             raise ValueError("only name=value")
         options = {
-            keyword.arg: ast.literal_eval(keyword.value)
+            keyword.arg: read_literal(keyword.value)
             for keyword in call.keywords
-            if keyword.arg is not None  # as that of **mapping is
+            if keyword.arg is not None  # as for **mapping
         }
         if len(options) != len(call.keywords):
             raise ValueError("only name=value, each name once")
@@ -218,10 +221,10 @@ def _arguments(options: Iterable[tuple[str, Any]]) -> str:
 def _class(agent: Spec) -> Callable[..., Any]:
     module = _file(Path(agent.where).resolve()) if agent.is_file else _module(agent.where)
     if agent.cls:
-        found: Callable[..., Any] | None = getattr(module, agent.cls, None)
-        if found is None or not callable(getattr(found, "choose", None)):
+        named_class: Callable[..., Any] | None = getattr(module, agent.cls, None)
+        if named_class is None or not callable(getattr(named_class, "choose", None)):
             raise LeagueError(f"{agent.where} has no class {agent.cls} with a method choose")
-        return found
+        return named_class
     classes = [
         value
         for value in vars(module).values()
@@ -230,7 +233,7 @@ def _class(agent: Spec) -> Callable[..., Any]:
         and callable(getattr(value, "choose", None))
     ]
     if len(classes) != 1:
-        names = f" ({', '.join(found.__name__ for found in classes)})" if classes else ""
+        names = f" ({', '.join(each.__name__ for each in classes)})" if classes else ""
         raise LeagueError(
             f"{agent.where} has {len(classes)} classes with a method choose{names}: "
             "name one, like 'file.py:Class'"
@@ -242,24 +245,24 @@ def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if f"{name}.".startswith(f"{error.name}."):  # and not one that the agent itself imports
+        if f"{name}.".startswith(f"{error.name}."):  # not another module, which the agent imports
             raise LeagueError(f"there is no module {name!r}") from error
         raise
 
 
 def _source(module: str) -> Path | None:
-    """The file of a module outside the kit, None where there is none; nothing is imported."""
-    if module.partition(".")[0] in (GIVEN, "__main__"):
+    """The file of a module outside the kit, or None; nothing is imported."""
+    if module.partition(".")[0] in (KIT_PACKAGE, "__main__"):
         return None
-    found, places = None, None  # the places are first those of sys.path
+    module_spec, places = None, None  # sys.path is searched first
     for part in module.split("."):
-        found = PathFinder.find_spec(part, places)
-        if found is None:
+        module_spec = PathFinder.find_spec(part, places)
+        if module_spec is None:
             return None
-        places = found.submodule_search_locations
-    if found is None or not found.has_location or found.origin is None:
+        places = module_spec.submodule_search_locations
+    if module_spec is None or not module_spec.has_location or module_spec.origin is None:
         return None
-    return Path(found.origin)
+    return Path(module_spec.origin)
 
 
 def _file(path: Path) -> ModuleType:
@@ -269,12 +272,12 @@ def _file(path: Path) -> ModuleType:
 
 @cache
 def _loaded(path: Path) -> ModuleType:
-    sys.path.append(str(path.parent))  # last: side files are found, and shadow nothing installed
+    sys.path.append(str(path.parent))  # last, so that the agent's files shadow no installed module
     name = f"agent_{path.stem}" if path.stem in sys.modules else path.stem
-    found = importlib.util.spec_from_file_location(name, path)
-    if found is None or found.loader is None:
-        raise ImportError(f"{path} is no file of Python code")
-    module = importlib.util.module_from_spec(found)
+    module_spec = importlib.util.spec_from_file_location(name, path)
+    if module_spec is None or module_spec.loader is None:
+        raise ImportError(f"{path} is not a file of Python code")
+    module = importlib.util.module_from_spec(module_spec)
     sys.modules[name] = module
-    found.loader.exec_module(module)
+    module_spec.loader.exec_module(module)
     return module

@@ -1,12 +1,12 @@
-"""Keep a league's folder while it is played: its settings, a line and a replay for each game.
+"""Keeps a league's folder while it is played: its settings, and a line and a replay per game.
 
-    settings.json   what must be the same when the league is resumed
-    games.jsonl     a line for each finished game, written at once, with its times
+    settings.json   settings that must be the same when the league is resumed
+    games.jsonl     a line for each finished game, written immediately, with its times
     replays/        the games themselves
 
-A league that was stopped at any moment continues from these; a last line that was cut off is
-dropped and its game played again. Whoever knows the seed in settings.json knows all the cards: in a
-competition, keep the folder where agents cannot read it.
+A league that was stopped at any time continues from these files; an incomplete last line is
+dropped, and its game is played again. An agent that knows the seed in settings.json knows all the
+cards, so in a competition, keep the folder where agents cannot read it.
 """
 
 import json
@@ -17,21 +17,22 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sequence.league.game import Warned
+from sequence.league.game import GameWarning
 from sequence.league.players.specs import LeagueError
 
-SEED_BITS = 128  # of a seed that is drawn: more than anybody can try
+SEED_BITS = 128  # bits of a new seed; too many to guess
 SETTINGS, GAMES, REPLAYS = "settings.json", "games.jsonl", "replays"
 
-Key = tuple[int, tuple[str, ...]]  # of a game in its league: the deal and the agents
+Key = tuple[int, tuple[str, ...]]  # key of a game in its league: the deal and the agents
 
 
 @dataclass(frozen=True)
 class Record:
-    """The record of a finished game: everything but its states.
+    """The record of a finished game: everything except its states.
 
-    `agents` are the names in the order of their turns, `winner` is the number of a side or None for
-    a tie, `forfeit` that of a player or None; `seconds` are the thinking times by player.
+    `agents` contains the names in the order of their turns. `winner` is the number of a side, or
+    None for a tie; `forfeit` is the number of a player, or None. `seconds` contains the thinking
+    times by player.
     """
 
     deal: int
@@ -40,12 +41,12 @@ class Record:
     forfeit: int | None
     sequences: tuple[int, ...]
     actions: int
-    warnings: tuple[Warned, ...]
+    warnings: tuple[GameWarning, ...]
     seconds: tuple[tuple[float, ...], ...]
 
     @property
     def key(self) -> Key:
-        """Which game of the league it is."""
+        """The key that identifies the game in the league."""
         return self.deal, self.agents
 
     @classmethod
@@ -58,19 +59,19 @@ class Record:
                 | {
                     "agents": tuple(plain["agents"]),
                     "sequences": tuple(plain["sequences"]),
-                    "warnings": tuple(Warned(*warned) for warned in plain["warnings"]),
+                    "warnings": tuple(GameWarning(*warning) for warning in plain["warnings"]),
                     "seconds": tuple(tuple(times) for times in plain["seconds"]),
                 }
             )
-            fits = record._fits()
+            fits = record._is_valid()
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(f"this is not the record of a game: {line!r:.80}") from error
         if not fits:
             raise ValueError(f"this is not the record of a game: {line!r:.80}")
         return record
 
-    def _fits(self) -> bool:
-        """Whether the fields are what they should be."""
+    def _is_valid(self) -> bool:
+        """Whether all fields have valid values."""
         numbers = (self.deal, self.actions, *self.sequences)
         return (
             all(type(number) is int and number >= 0 for number in numbers)
@@ -78,23 +79,23 @@ class Record:
             and len(self.agents) == len(self.sequences) == len(self.seconds) == 2
             and {self.winner, self.forfeit} <= {0, 1, None}
             and all(
-                warned.player in (0, 1)
-                and type(warned.action) is int
-                and type(warned.sentence) is str
-                for warned in self.warnings
+                warning.player in (0, 1)
+                and type(warning.action) is int
+                and type(warning.sentence) is str
+                for warning in self.warnings
             )
             and all(type(time) in (int, float) for times in self.seconds for time in times)
         )
 
 
 class Journal:
-    """The finished games of a league, in a folder or, where that is None, only in memory.
+    """The finished games of a league, in a folder or, if the folder is None, only in memory.
 
-    A seed of None in the settings stands for the seed of the league in the folder or, without one,
-    for a new seed; `seed` is the one to play with. More deals than in the folder do not count as
-    other settings: they are played too.
+    A seed of None in the settings means the seed of the league in the folder or, if there is none,
+    a new seed; the attribute `seed` is the seed to play with. A larger number of deals than in the
+    folder does not count as a difference in settings: the additional deals are played.
 
-    Raises `LeagueError` for a folder that holds a league with other settings, or a broken one, or
+    Raises `LeagueError` for a folder that contains a damaged league or one with other settings, or
     that cannot be written to.
     """
 
@@ -109,10 +110,10 @@ class Journal:
             (folder / REPLAYS).mkdir(parents=True, exist_ok=True)
             has_games = (folder / GAMES).exists()
             if has_games or (folder / SETTINGS).exists():
-                self._compare(folder, settings)
+                self._check_settings(folder, settings)
             if has_games:
-                self._take_up(folder / GAMES)
-            write_whole(
+                self._resume(folder / GAMES)
+            write_atomically(
                 folder / SETTINGS, json.dumps(settings | {"seed": self.seed}, indent=2) + "\n"
             )
         except OSError as error:
@@ -126,11 +127,11 @@ class Journal:
 
     @property
     def records(self) -> tuple[Record, ...]:
-        """All finished games, by deal and agents, in whatever order they were played."""
+        """All finished games, sorted by deal and agents."""
         return tuple(self._records[key] for key in sorted(self._records))
 
     def add(self, record: Record, replay: str, name: str) -> None:
-        """Keep a finished game; `name` is that of its replay."""
+        """Store a finished game; `name` is the file name of its replay, without the suffix."""
         with self._lock:
             if self._folder is not None:
                 try:
@@ -146,13 +147,15 @@ class Journal:
         with (folder / GAMES).open("a", encoding="utf-8") as file:
             file.write(json.dumps(asdict(record)) + "\n")
 
-    def _compare(self, folder: Path, settings: dict[str, Any]) -> None:
-        """Take the seed of the league in the folder, if it is the one to go on with."""
+    def _check_settings(self, folder: Path, settings: dict[str, Any]) -> None:
+        """Adopt the seed of the league in the folder if the other settings agree."""
         try:
             before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
             deals, seed = int(before["deals"]), int(before["seed"])
         except (KeyError, TypeError, ValueError) as error:
-            raise LeagueError(f"{folder / SETTINGS} is not the settings of a league") from error
+            raise LeagueError(
+                f"{folder / SETTINGS} does not contain a league's settings"
+            ) from error
         if settings["seed"] is None:
             self.seed = seed
         wanted = settings | {"seed": self.seed}
@@ -161,14 +164,14 @@ class Journal:
             unlike.remove("deals")
         if unlike:
             raise LeagueError(
-                f"{folder} holds a league with other settings "
-                f"({', '.join(unlike)}): give another folder"
+                f"{folder} contains a league with other settings ({', '.join(unlike)}): use "
+                "another folder"
             )
 
-    def _take_up(self, path: Path) -> None:
-        """Read the games and drop a last line that is not whole."""
+    def _resume(self, path: Path) -> None:
+        """Read the games and drop an incomplete last line."""
         lines = path.read_bytes().splitlines(True)
-        if lines and not lines[-1].endswith(b"\n"):  # the league was stopped while it was written
+        if lines and not lines[-1].endswith(b"\n"):  # the league was stopped while writing it
             lines.pop()
             os.truncate(path, sum(map(len, lines)))
         for number, line in enumerate(lines, start=1):
@@ -179,8 +182,8 @@ class Journal:
             self._records[record.key] = record
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that it is never seen half written."""
+def write_atomically(path: Path, text: str) -> None:
+    """Write a file atomically."""
     part = path.with_name(path.name + ".part")
     part.write_text(text, encoding="utf-8")
     part.replace(path)

@@ -1,27 +1,27 @@
-"""The league drawn: ratings with their intervals, and a heat map of the pairings."""
+"""Plots of a league: the ratings with their intervals, and a heat map of the pairings."""
 
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sequence.league.records.row import Row
+from sequence.league.records.standing import Standing
 from tictactoe.games.play import Match
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-BLUE = "#0072B2"  # of the palette of Okabe and Ito
-COLOURS = "PuOr_r"  # orange above one half, purple below: apart for the colour-blind too
-LUMINANCE = (0.2126, 0.7152, 0.0722)  # of red, green and blue light (WCAG 2.2)
-DARK = 0.18  # a colour of less luminance is in more contrast to white than to black
-NOTHING = "0.85"  # the grey of an agent against itself
+BLUE = "#0072B2"  # from the palette of Okabe and Ito
+COLOURS = "PuOr_r"  # orange above one half, purple below; distinguishable for colour-blind readers
+LUMINANCE = (0.2126, 0.7152, 0.0722)  # luminance of red, green and blue light (WCAG 2.2)
+DARK = 0.18  # below this luminance, a colour has more contrast with white than with black
+NOTHING = "0.85"  # the grey for an agent against itself
 KINDS = ("png", "svg")
 DPI = 150
 
 
-def rating_plot(rows: Sequence["Row"]) -> "Figure":
-    """A point with its 95 % interval for each agent, the best on top."""
+def rating_plot(rows: Sequence["Standing"]) -> "Figure":
+    """A point with its 95 % interval for each agent, with the best on top."""
     figure = _figure(6.5, 1.2 + 0.4 * len(rows))
     axes = figure.subplots()
     places = range(len(rows), 0, -1)
@@ -51,7 +51,7 @@ def rating_plot(rows: Sequence["Row"]) -> "Figure":
 
 
 def heat_map(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -> "Figure":
-    """The score of each agent (row) against each other one (column), in per cent."""
+    """The score of each agent (row) against each other agent (column), in per cent."""
     size = 2.2 + 0.75 * len(agents)
     figure = _figure(size + 1, size)
     axes = figure.subplots()
@@ -61,7 +61,7 @@ def heat_map(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -
     for y, line in enumerate(scores):
         for x, score in enumerate(line):
             if x != y:
-                rgba: Any = image.to_rgba(score)  # type: ignore[arg-type]  # it takes a number too
+                rgba: Any = image.to_rgba(score)  # type: ignore[arg-type]  # it also accepts a number
                 colour = "white" if _luminance(rgba) < DARK else "black"
                 axes.text(x, y, f"{100 * score:.0f}", ha="center", va="center", color=colour)
     axes.set_xticks(range(len(agents)), agents, rotation=35, ha="right", rotation_mode="anchor")
@@ -74,7 +74,7 @@ def heat_map(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -
 
 
 def save(figure: "Figure", stem: Path) -> None:
-    """Write the picture as PNG and as SVG, the same bytes for the same data."""
+    """Write the picture as PNG and SVG; the same data give the same bytes."""
     import matplotlib
 
     for kind in KINDS:
@@ -90,7 +90,7 @@ def _figure(width: float, height: float) -> "Figure":
     from matplotlib.figure import Figure
 
     class Picture(Figure):
-        """A figure without pyplot, which shows itself in a notebook all the same."""
+        """A figure that does not need pyplot to be shown in a notebook."""
 
         def _repr_png_(self) -> bytes:
             data = io.BytesIO()
@@ -112,4 +112,4 @@ def _score(pairings: Mapping[tuple[str, str], Match], row: str, column: str) -> 
         return pairings[row, column].score
     if (column, row) in pairings:
         return 1 - pairings[column, row].score
-    return float("nan")  # against itself; no colour is drawn
+    return float("nan")  # an agent against itself, which is not coloured

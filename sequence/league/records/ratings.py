@@ -1,13 +1,13 @@
 """Ratings on the Elo scale with intervals, from the results of all pairings (Bradley-Terry).
 
-The model says that i beats j with probability 1 / (1 + 10 ** ((r_j - r_i) / 400)) (Bradley and
-Terry 1952; the scale is Elo's). The library choix finds the ratings and their covariance by
-expectation propagation under a Gaussian prior, which keeps them finite where an agent always wins.
+In the model, i beats j with probability 1 / (1 + 10 ** ((r_j - r_i) / 400)) (Bradley and Terry
+1952; the scale is Elo's). The library choix computes the ratings and their covariance by
+expectation propagation under a Gaussian prior, which keeps them finite if an agent always wins.
 
-A tie counts as half a win and half a loss (Davidson 1970), but the library knows only whole
-comparisons. Two ties of a pair are one win for each, exactly. For an odd one there are two
-posteriors, without it and with a win for each; the one wanted is their geometric mean, and of
-Gaussians that is the mean of their natural parameters.
+A tie counts as half a win and half a loss (Davidson 1970), but the library supports only whole
+comparisons. Two ties of a pair are exactly one win for each. If the number of ties is odd, the last
+one is halfway between two posteriors, one without it and one with a win for each agent. The result
+is their geometric mean, which for Gaussians has the mean of their natural parameters.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from tictactoe.games.play import Match
 
 ELO = 400 / math.log(10)  # Elo points in one unit of the model's natural scale
-PRIOR = 350.0  # Elo, standard deviation: what Glicko says of an unknown player (Glickman 1999)
+PRIOR = 350.0  # Elo points; the standard deviation of an unknown player in Glicko (Glickman 1999)
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -31,13 +31,13 @@ class Rating(NamedTuple):
 
 
 def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) -> dict[str, Rating]:
-    """The rating of each agent from the matches, each from the view of the pair's first agent.
+    """The rating of each agent from the matches, given from the view of each pair's first agent.
 
-    Games count as independent. The two games of a deal are not quite: the same luck helps one
-    agent and then the other, which makes the intervals a little wider than necessary. Where an
-    agent wins every game, the interval is up to a seventh too narrow, and after a hundred games the
-    rating is too low: the results then hardly say how much better it is. This takes some seconds
-    for every thousand games, and longer with more agents.
+    Games count as independent. The two games of a deal are not quite independent: the same luck
+    helps one agent and then the other, so the intervals are slightly wider than necessary. If an
+    agent wins every game, its interval is up to a seventh too narrow, and after a hundred games its
+    rating is too low, because such results contain little information about how much better it is.
+    The computation takes some seconds per thousand games, and longer with more agents.
     """
     import numpy as np
 
@@ -58,7 +58,7 @@ def ratings(agents: Sequence[str], pairings: Mapping[tuple[str, str], Match]) ->
         @ sum(precision @ mean for precision, (mean, _) in zip(precisions, posteriors, strict=True))
         / len(posteriors)
     )
-    # Only differences mean anything: the uncertainty of the common level is taken out.
+    # Only differences are meaningful, so the uncertainty of the common level is removed.
     centre = np.eye(len(agents)) - 1 / len(agents)
     mean, covariance = centre @ mean, centre @ covariance @ centre.T
     spread = np.sqrt(np.diag(covariance))
@@ -73,8 +73,8 @@ def _posterior(agents: int, comparisons: Sequence[tuple[int, int]]) -> tuple[Any
     import choix.ep
     import numpy as np
 
-    # The library takes the comparisons in an order drawn from numpy's global numbers, which other
-    # threads draw from too. So this is a copy of its module, with numbers of its own.
+    # The library processes the comparisons in an order drawn from numpy's global generator, which
+    # other threads also use. So this is a copy of its module with a separate generator.
     spec: Any = choix.ep.__spec__
     library: Any = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(library)

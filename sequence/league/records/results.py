@@ -1,8 +1,8 @@
-"""The results of a league: a row for each agent, as a table, as files and as pictures.
+"""The results of a league, with a row for each agent: as a table, as files and as pictures.
 
-Everything that a seed decides is kept apart from the times, which no two runs share: `times.csv`
-has the times, and the other files are the same byte for byte when the same league is played again
-with agents that do not look at the clock.
+Results that the seed determines are separate from the times, which differ in every run: `times.csv`
+contains the times, and the other files are identical, byte for byte, when the same league is played
+again with agents that do not use the clock.
 """
 
 import csv
@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sequence.league.records import pictures
-from sequence.league.records.journal import Record, write_whole
+from sequence.league.records.journal import Record, write_atomically
 from sequence.league.records.ratings import Rating, ratings
-from sequence.league.records.row import Row
+from sequence.league.records.standing import Standing
 from tictactoe.games.play import Match
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.table import Table
 
-WIDTH = 140  # characters of a table that is not printed to a terminal
+WIDTH = 140  # width in characters of a table that is not for a terminal
 
 
 TIMES = ("mean", "p99", "first")
@@ -47,12 +47,12 @@ NARROW = {
     "p99 s": "p99\ns",
     "warnings": "warn-\nings",
     "forfeits": "for-\nfeits",
-}  # so that short names fit into 80 characters
+}  # short, so that a table with short names fits into 80 characters
 
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """A finished league: the names of its agents, the records of its games, its seed."""
+    """A finished league: the names of its agents, the records of its games and its seed."""
 
     agents: tuple[str, ...]
     records: tuple[Record, ...]
@@ -60,7 +60,7 @@ class Results:
 
     @cached_property
     def pairings(self) -> dict[tuple[str, str], Match]:
-        """The match of each pair, from the view of the agent that was named first."""
+        """The match of each pair, from the view of the pair's first agent."""
         return {
             pair: _match(self._games[frozenset(pair)], pair[0])
             for pair in combinations(self.agents, 2)
@@ -78,23 +78,23 @@ class Results:
 
     @cached_property
     def ratings(self) -> dict[str, Rating]:
-        """The rating of each agent with its 95 % interval: `sequence.league.records.ratings`."""
+        """The rating of each agent with its 95 % interval; see `sequence.league.records.ratings`."""
         return ratings(self.agents, self.pairings)
 
     @cached_property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[Standing, ...]:
         """A row for each agent, the best rating first."""
         order = sorted(self.agents, key=lambda agent: -self.ratings[agent].elo)
         return tuple(self._row(rank, agent) for rank, agent in enumerate(order, start=1))
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """All warnings, a sentence each."""
+        """All warnings, one sentence each."""
         return tuple(
-            f"deal {record.deal} ({' - '.join(record.agents)}), action {warned.action}: "
-            f"{record.agents[warned.player]} {warned.sentence}"
+            f"deal {record.deal} ({' - '.join(record.agents)}), action {warning.action}: "
+            f"{record.agents[warning.player]} {warning.sentence}"
             for record in self.records
-            for warned in record.warnings
+            for warning in record.warnings
         )
 
     def table(self) -> "Table":
@@ -119,15 +119,15 @@ class Results:
         return pictures.rating_plot(self.rows)
 
     def heat_map(self) -> "Figure":
-        """The score of each agent against each other one, as a matplotlib figure."""
+        """The score of each agent against each other agent, as a matplotlib figure."""
         return pictures.heat_map([row.agent for row in self.rows], self.pairings)
 
     def as_csv(self) -> str:
-        """The table without the times, comma separated, with a line of headings."""
+        """The table without the times, as comma-separated values with a header."""
         return _csv(_timeless(row) for row in self.rows)
 
     def times_as_csv(self) -> str:
-        """The times of each agent in seconds, comma separated, with a line of headings."""
+        """The times of each agent in seconds, as comma-separated values with a header."""
         return _csv(
             {"agent": row.agent, **{name: getattr(row, name) for name in TIMES}}
             for row in self.rows
@@ -158,9 +158,9 @@ class Results:
 
     def write(self, folder: Path) -> None:
         """Write table.csv, times.csv, results.json and the pictures into an existing folder."""
-        write_whole(folder / "table.csv", self.as_csv())
-        write_whole(folder / "times.csv", self.times_as_csv())
-        write_whole(folder / "results.json", self.as_json())
+        write_atomically(folder / "table.csv", self.as_csv())
+        write_atomically(folder / "times.csv", self.times_as_csv())
+        write_atomically(folder / "results.json", self.as_json())
         pictures.save(self.plot(), folder / "ratings")
         pictures.save(self.heat_map(), folder / "pairings")
 
@@ -191,14 +191,14 @@ class Results:
             "± 95 % interval"
         )
 
-    def _row(self, rank: int, agent: str) -> Row:
+    def _row(self, rank: int, agent: str) -> Standing:
         mine = [record for pair, games in self._games.items() if agent in pair for record in games]
         match, (elo, margin) = _match(mine, agent), self.ratings[agent]
         seats = [record.agents.index(agent) for record in mine]
         times = [record.seconds[seat] for record, seat in zip(mine, seats, strict=True)]
         later = sorted(second for game in times for second in game[1:])
         low, high = match.interval
-        return Row(
+        return Standing(
             rank,
             agent,
             round(elo, 1),
@@ -210,9 +210,9 @@ class Results:
             round(low, 4),
             round(high, 4),
             warnings=sum(
-                warned.player == seat
+                warning.player == seat
                 for record, seat in zip(mine, seats, strict=True)
-                for warned in record.warnings
+                for warning in record.warnings
             ),
             forfeits=sum(record.forfeit == seat for record, seat in zip(mine, seats, strict=True)),
             mean=round(sum(later) / len(later), 6) if later else None,
@@ -229,11 +229,11 @@ def _match(records: Sequence[Record], agent: str) -> Match:
     return Match(wins, ties, len(records) - wins - ties)
 
 
-def _timeless(row: Row) -> dict[str, Any]:
+def _timeless(row: Standing) -> dict[str, Any]:
     return {key: value for key, value in row._asdict().items() if key not in TIMES}
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: Standing) -> tuple[str, ...]:
     return (
         str(row.rank),
         row.agent,

@@ -1,4 +1,4 @@
-"""Beliefs: what is known is true, samples fit what was seen, all fitting deals are as likely."""
+"""Tests of beliefs: they are true, samples fit the observation, and all deals are equally likely."""
 
 import random
 from collections import Counter
@@ -18,16 +18,16 @@ TABLES = [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)]
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_beliefs_are_true(rules):
-    """In 10 random games of each table the true hands always fit what is believed."""
+    """In 10 random games for each number of players, the true hands always agree with the beliefs."""
     for seed in range(10):
         for state in states_of(rules, seed):
             for viewer in range(rules.players):
                 seen = state.observation(viewer)
                 unseen = Counter(beliefs.unseen_cards(seen))
-                assert not Counter(state.undealt) - unseen
+                assert not Counter(state.draw_pile) - unseen
                 for player in range(rules.players):
                     hand = Counter(state.hand(player))
-                    assert set(hand) <= beliefs.may_hold(seen, player)
+                    assert set(hand) <= beliefs.possible_cards(seen, player)
                     if player != viewer:
                         unknown = hand - Counter(seen.drafted(player))
                         assert unknown.total() == beliefs.unknown_cards(seen, player)
@@ -36,7 +36,7 @@ def test_beliefs_are_true(rules):
 
 
 def could_have_been(sampled, states):
-    """Whether each action of a game was legal for the hands that lead to the sampled ones."""
+    """Whether each action of a game was legal with the hands that lead to the sampled ones."""
     hands = [Counter(sampled.hand(player)) for player in range(sampled.rules.players)]
     for state, action in reversed([*zip(states, sampled.history, strict=False)]):
         hand = hands[state.to_move]
@@ -50,7 +50,7 @@ def could_have_been(sampled, states):
 
 
 def kept_hands(rules, seed):
-    """The states of a game in which first cards are kept while they can be, and trades forgone."""
+    """The states of a game in which players keep their first cards and forgo trades if possible."""
     state, chance = State.deal(rules, seed), random.Random(seed)
     states = [state]
     while not state.is_terminal():
@@ -70,7 +70,7 @@ KEPT = [(DRAFT, 9), (DRAFT.for_players(4), 1)]
 
 @pytest.mark.parametrize(("rules", "seed"), KEPT, ids=str)
 def test_every_action_was_legal_in_a_sample(rules, seed):
-    """In what is sampled all could have been played as it was, the forgone trades too."""
+    """In a sample, all earlier actions were legal, including forgone trades."""
     states, chance, forgone = kept_hands(rules, seed), random.Random(4), 0
     for number, state in enumerate(states):
         if number % 20 == 0 or state.history[-1] == FORGO:
@@ -83,7 +83,7 @@ def test_every_action_was_legal_in_a_sample(rules, seed):
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_samples_fit(rules):
-    """A sampled state has all 104 cards, looks the same to its player, and can be played on."""
+    """A sampled state has all 104 cards, gives the same observation, and can be continued."""
     chance = random.Random(1)
     for state in states_of(rules, 9):
         for viewer in range(rules.players):
@@ -98,24 +98,24 @@ def test_samples_fit(rules):
             assert cards.total() + discards.total() == len(DECK)
             for player in range(rules.players):
                 if player != viewer:
-                    assert set(sampled.hand(player)) <= beliefs.may_hold(seen, player)
+                    assert set(sampled.hand(player)) <= beliefs.possible_cards(seen, player)
                     assert not Counter(seen.drafted(player)) - Counter(sampled.hand(player))
             while not sampled.is_terminal():
                 sampled = sampled.after(sampled.legal_actions().choose(chance))
 
 
 def test_samples_are_seeded():
-    """The same seed gives the same sample, another one another."""
+    """The same seed gives the same sample; another seed gives another sample."""
     seen = State.deal(seed=3).observation()
     first, twin, other = (beliefs.sample(seen, random.Random(seed)) for seed in (1, 1, 2))
     assert first == twin != other
 
 
 def test_samples_are_uniform():
-    """Over 8,000 seeded samples each unseen card is held by the other as often as any other.
+    """Over 8,000 seeded samples, the opponent holds each unseen card equally often.
 
-    93 cards are unseen and 6 of them held, so a single one is held in 516 samples, give or take 22;
-    the bounds are five of these.
+    Of 93 unseen cards, 6 are held, so a single one is held in 516 samples, with a standard
+    deviation of 22; the bounds are five standard deviations.
     """
     state, chance = State.deal(seed=3), random.Random(2)
     seen = state.observation()
@@ -124,7 +124,7 @@ def test_samples_are_uniform():
     for _ in range(8_000):
         sampled = beliefs.sample(seen, chance)
         counts.update(sampled.hand(1))
-        first[sampled.undealt[0]] += 1
+        first[sampled.draw_pile[0]] += 1
     assert unseen.total() == 93
     for card, copies in unseen.items():
         assert abs(counts[card] - copies * 8_000 * 6 / 93) < 5 * 22 * copies
@@ -132,22 +132,22 @@ def test_samples_are_uniform():
 
 
 def few_unseen(monkeypatch, excluded, need, proved=((), (), (), ())):
-    """An observation of four players to deal for, with what is known of each player's cards."""
+    """An observation in a game of four players, with the given facts about each player's cards."""
     board = board_of("*........* " + ".......... " * 8 + "*........*")
     own = ["2d", "2d", "3d", "3d", "4d", "4d"]
     state = state_from(board, [own, [], [], []], rules=DRAFT.for_players(4), deck=[])
     seen = state.observation(0)
     monkeypatch.setattr(beliefs, "_excluded", lambda observation: excluded)
-    monkeypatch.setattr(beliefs, "_proved", lambda observation: proved)
+    monkeypatch.setattr(beliefs, "_held_kinds", lambda observation: proved)
     monkeypatch.setattr(beliefs, "unknown_cards", lambda observation, player: need[player])
     return seen
 
 
 def test_deals_with_excluded_cards_are_uniform(monkeypatch):
-    """Where other cards are excluded for each player, every fitting deal still comes as often.
+    """If each player has different excluded cards, all consistent deals are still equally likely.
 
-    Seven cards are dealt to three players, two and two and one; the deals that fit are listed the
-    long way, and 300 samples for each are drawn; the bounds are five standard deviations.
+    Of seven cards, three players get two, two and one. The consistent deals are enumerated, and 300
+    samples per deal are drawn; the bounds are five standard deviations.
     """
     pool = tuple(range(10, 17))
     dead = [0, 1 << 20 | 1 << 22 | 1 << 24, 1 << 20 | 1 << 26, 1 << 28 | 1 << 24]
@@ -174,9 +174,9 @@ def test_deals_with_excluded_cards_are_uniform(monkeypatch):
 
 
 def test_deals_with_proved_cards_are_uniform(monkeypatch):
-    """Where a player is known to hold one of some cards, every fitting deal comes as often.
+    """If a player must hold one of certain cards, all consistent deals are equally likely.
 
-    As above, with two of the hands held to have one of three cards and one of two others.
+    As above, but one hand must contain one of three cards, and another hand one of two others.
     """
     pool, need = tuple(range(10, 15)), [0, 2, 1, 0]
     proved = [[], [1 << 20 | 1 << 22 | 1 << 24, 1 << 26 | 1 << 20], [1 << 22 | 1 << 28], []]
@@ -196,12 +196,12 @@ def test_deals_with_proved_cards_are_uniform(monkeypatch):
 
 
 def test_a_proof_ends_with_the_card():
-    """A forgone trade proves nothing where the dead card was drafted, or once it was played."""
+    """A forgone trade proves nothing if the dead card was drafted, or once it has been played."""
     found = Counter()
     for rules, seed in KEPT:
         sets = 0
         for state in kept_hands(rules, seed):
-            before, sets = sets, len(beliefs._proved(state.observation(0))[1])
+            before, sets = sets, len(beliefs._held_kinds(state.observation(0))[1])
             if state.history[-1:] == (FORGO,) and state.to_move == 1:
                 found["proved" if sets == before + 1 else "drafted"] += 1
             elif sets != before:
@@ -212,7 +212,7 @@ def test_a_proof_ends_with_the_card():
 
 
 def test_who_passes_can_place_nothing():
-    """A pass excludes all cards with an empty cell, and those that go on any."""
+    """A pass excludes all cards with an empty cell, and two-eyed jacks."""
     start = State.deal(seed=1)
     first = start.after(start.legal_actions()[0])
     passed = replace(first.observation(0), history=(*first.history, PASS))
@@ -222,14 +222,14 @@ def test_who_passes_can_place_nothing():
 
 
 def test_impossible_beliefs_are_errors(monkeypatch):
-    """Where no deal fits the observation, sampling says so instead of trying for ever."""
+    """If no deal fits the observation, sampling raises an error instead of trying forever."""
     seen = few_unseen(monkeypatch, [0, (1 << 104) - 1, 0, 0], [0, 2, 0, 0])
     with pytest.raises(ValueError, match="no deal fits"):
         beliefs._deal(seen, tuple(range(10, 17)), random.Random(1))
 
 
 def test_dead_cards_are_excluded():
-    """Who played without a trade while a card was dead did not hold it then."""
+    """A player who did not trade while a card was dead did not hold it at that time."""
     found = 0
     for seed in range(20):
         for state in states_of(DRAFT, seed):

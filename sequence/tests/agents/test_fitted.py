@@ -1,4 +1,4 @@
-"""FittedLookAhead: its features and weights, its play, and games that it has to repeat."""
+"""Tests of FittedLookAhead: its features and weights, its play, and recorded games."""
 
 import random
 import tomllib
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from sequence import DRAFT, OFFICIAL, FittedLookAhead, Greedy, Random, State, compare, play
 from sequence.agents import fitted
 from sequence.agents.beliefs import sample
+from sequence.agents.evaluation import best_action, ranked
 from sequence.agents.fitted import KINDS, TABLES, Evaluation
-from sequence.agents.worth import best_action, ranked
 from sequence.board.layout import HEART_CELLS, LINES, card_at
 from sequence.engine import replay
 
@@ -23,7 +23,7 @@ SEATS = {"first": [FittedLookAhead, Greedy], "second": [Greedy, FittedLookAhead]
 
 
 def positions(count, most=90):
-    """States of games of the quick player with some random actions; the last may be over."""
+    """States of games of the quick player with some random actions; the last may be terminal."""
     chance = random.Random(5)
     for _ in range(count):
         state = State.deal(seed=chance.getrandbits(32))
@@ -37,7 +37,7 @@ def positions(count, most=90):
 
 
 def counted(state, side):
-    """What the side has of each kind, cell by cell and without bitboards."""
+    """The side's features of each kind, counted cell by cell without bitboards."""
     found = dict.fromkeys(KINDS, 0)
     own = "xo"[side]
     hand, row = state.hand(side), state.draft_row
@@ -63,7 +63,7 @@ def counted(state, side):
 
 
 def test_an_evaluation_is_the_regression_on_what_is_counted():
-    """In any position, for both sides and with any weights; a terminal state has its result."""
+    """In any position and with any weights, the regression is evaluated; at the end, the result is."""
     states = [state for state in positions(80) if not state.is_over]
     assert any(any(state.sequences) for state in states)
     weights = np.random.default_rng(3).normal(scale=0.2, size=(len(TABLES), len(KINDS)))
@@ -86,8 +86,8 @@ def test_an_evaluation_is_the_regression_on_what_is_counted():
 
 
 def test_the_weights_say_what_lines_are_worth():
-    """A line is worth more the fewer chips are missing and the more cards are held, and a two-eyed
-    jack more than a one-eyed one."""
+    """A line is worth more if fewer chips are missing or more cards are held, and a two-eyed jack
+    is worth more than a one-eyed one."""
     tables = tomllib.loads(fitted.WEIGHTS.read_text("utf-8"))
     assert list(tables) == list(TABLES)
     for table in tables.values():
@@ -108,7 +108,7 @@ def test_the_weights_say_what_lines_are_worth():
 
 @pytest.mark.parametrize("seat", SEATS)
 def test_recorded_games_are_repeated(seat):
-    """It plays what it played in the matches whose results the documentation states."""
+    """`FittedLookAhead` repeats recorded games of the matches whose results are documented."""
     game = play([agent() for agent in SEATS[seat]], 1 if seat == "first" else 2)
     assert replay.write(game.states) == (REPLAYS / f"fitted_{seat}.txt").read_text("utf-8")
 
@@ -116,7 +116,7 @@ def test_recorded_games_are_repeated(seat):
 @given(st.integers(0, 2**32 - 1), st.integers(0, 60), st.sampled_from([1, 2, 3, 8]))
 @settings(max_examples=25, deadline=None)
 def test_it_plays_by_the_rules_and_repeats_itself(seed, actions, width):
-    """From any state the action is legal, and the same seed chooses it again."""
+    """In any state, the action is legal, and the same seed gives the same action."""
     chance, state = random.Random(seed), State.deal(seed=seed)
     for _ in range(actions):
         after = state.after(state.legal_actions().choose(chance))
@@ -124,7 +124,7 @@ def test_it_plays_by_the_rules_and_repeats_itself(seed, actions, width):
             break
         state = after
     chosen = [
-        FittedLookAhead(width, looks=8, first=2, seed=seed).choose(state.observation())
+        FittedLookAhead(width, simulations=8, first=2, seed=seed).choose(state.observation())
         for _ in range(2)
     ]
     assert chosen[0] == chosen[1]
@@ -132,7 +132,7 @@ def test_it_plays_by_the_rules_and_repeats_itself(seed, actions, width):
 
 
 def test_a_winning_action_is_played():
-    """If an action wins the game immediately, such an action is played, with and without search."""
+    """If an action wins immediately, such an action is played, with and without search."""
     wins = 0
     for seed in range(12):
         states = play([Greedy(), Greedy()], seed).states
@@ -155,14 +155,14 @@ def test_hidden_cards_do_not_change_what_is_played():
 
 
 def test_without_a_turn_there_is_no_action():
-    """As with the other agents: IndexError."""
+    """As with the other agents, choosing out of turn raises IndexError."""
     with pytest.raises(IndexError):
         FittedLookAhead().choose(State.deal(seed=1).observation(1))
 
 
 @pytest.mark.parametrize("rules", [OFFICIAL, DRAFT.for_players(4)], ids=str)
 def test_other_rules_are_refused(rules):
-    """The weights were fitted to the draft rules with two players."""
+    """Other rules are rejected, because the weights are for the draft rules with two players."""
     with pytest.raises(ValueError, match=f"plays {DRAFT} only, not {rules}"):
         FittedLookAhead().choose(State.deal(rules, seed=1).observation())
 

@@ -1,4 +1,4 @@
-"""ISMCTS: seeded, within its budget, legal, blind to what is hidden, not to wins and threats."""
+"""Tests of ISMCTS: seeds, budgets, legality, hidden information, wins and threats."""
 
 import random
 
@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from sequence import DRAFT, FORGO, OFFICIAL, PASS, Action, Greedy, State, compare, play
 from sequence.agents import beliefs
+from sequence.agents.evaluation import best_action, chances, ranked
 from sequence.agents.ismcts import ISMCTS
-from sequence.agents.worth import best_action, chances, ranked
 from sequence.board.layout import BIT
 from sequence.tests.support.positions import board_of, state_from
 
@@ -24,7 +24,7 @@ EMPTY_ROWS = ".......... "
 
 
 def position(rules, seed, actions):
-    """The state of a random game after that many actions, or its last one that is not over."""
+    """The state of a random game after this number of actions, or the last non-terminal state."""
     chance, state = random.Random(seed), State.deal(rules, seed)
     for _ in range(actions):
         following = state.after(state.legal_actions().choose(chance))
@@ -40,7 +40,7 @@ positions = st.builds(position, st.sampled_from(TABLES), st.integers(0, 10**6), 
 @settings(max_examples=60, deadline=None)
 @given(positions, st.integers(1, 12))
 def test_actions_are_legal(state, iterations):
-    """In any table at any time the chosen action is legal, and so is all that is ranked."""
+    """For any number of players and in any state, the chosen action and all ranked ones are legal."""
     chosen = ISMCTS(iterations=iterations, seed=1).choose(state.observation())
     assert chosen in state.legal_actions()
     for plays in (1, 8):
@@ -53,7 +53,7 @@ def test_actions_are_legal(state, iterations):
 @settings(max_examples=40, deadline=None)
 @given(positions)
 def test_chances(state):
-    """Chances are between 0 and 1; of two sides they add up to 1."""
+    """Probabilities are between 0 and 1, and those of two sides add up to 1."""
     found = chances(state)
     assert len(found) == state.rules.teams
     assert all(0 < chance < 1 for chance in found)
@@ -62,7 +62,7 @@ def test_chances(state):
 
 
 def test_chances_at_the_end():
-    """When the game is over the chances are the result, a tie one half."""
+    """When the game is over, the probabilities are the result, with one half for a tie."""
     board = board_of("*........* " + EMPTY_ROWS * 8 + "*........*")
     for sequences, result in (((2, 0), (1, 0)), ((0, 1), (0, 1)), ((1, 1), (0.5, 0.5))):
         state = state_from(board, [OTHER_HAND, []], deck=[], sequences=sequences, is_over=True)
@@ -70,7 +70,7 @@ def test_chances_at_the_end():
 
 
 def test_chances_rise():
-    """A side's chance rises with chips in an open line, with the last card, and with the turn."""
+    """A side's probability rises with chips in an open line, with the last card and with the turn."""
 
     def chance(row, hand, to_move):
         board = board_of(f"*........* {row} " + EMPTY_ROWS * 7 + "*........*")
@@ -90,7 +90,7 @@ def test_chances_rise():
 
 
 def test_a_sequence_is_not_stretched():
-    """It puts a fifth chip to four plain ones, but none to four chips of a completed sequence."""
+    """ISMCTS adds a fifth chip to four plain ones, but not to four chips of a completed sequence."""
     row = "..XXXXX..."
     board = board_of(f"*........* {row} " + EMPTY_ROWS * 7 + "*........*")
     state = state_from(
@@ -108,7 +108,7 @@ def test_a_sequence_is_not_stretched():
 @settings(max_examples=15, deadline=None)
 @given(positions)
 def test_hidden_cards_make_no_difference(state):
-    """From two states that look the same to the player the same seed plays the same action."""
+    """In two states with the same observation, the same seed gives the same action."""
     seen = state.observation()
     other = beliefs.sample(seen, random.Random(7)).observation()
     first, twin = ISMCTS(iterations=15, seed=3), ISMCTS(iterations=15, seed=3)
@@ -116,7 +116,7 @@ def test_hidden_cards_make_no_difference(state):
 
 
 def test_seeds():
-    """The same seed plays the same game again, also after a reset, and another seed another."""
+    """The same seed gives the same actions again, even after a reset; another seed does not."""
     rules = DRAFT.for_players(2)
     player = ISMCTS(iterations=5, seed=8)
     states = [position(rules, seed, 20).observation() for seed in range(12)]
@@ -129,14 +129,14 @@ def test_seeds():
 
 
 def test_games_are_seeded():
-    """A whole game with budgets in iterations is played again by the same seed."""
+    """The same seed repeats a complete game with budgets in iterations."""
     first, again = (play([ISMCTS(iterations=2), Greedy()], seed=4) for _ in range(2))
     assert first.actions == again.actions
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 30])
 def test_budget_in_iterations(iterations):
-    """As many iterations are done as were asked for, and counted anew for each action."""
+    """The requested number of iterations is done, and the count restarts for each action."""
     player = ISMCTS(iterations=iterations, seed=1)
     for seed in (1, 2):
         player.choose(State.deal(seed=seed).observation())
@@ -144,9 +144,9 @@ def test_budget_in_iterations(iterations):
 
 
 def test_budget_in_seconds(monkeypatch):
-    """On a clock that ticks a hundredth of a second, it ends before its time, and uses most of it.
+    """On a clock that advances by 0.01 seconds, ISMCTS ends in time, but uses most of the budget.
 
-    An iteration reads the clock once, so that it takes 0.01 seconds here.
+    An iteration reads the clock once, so it takes 0.01 seconds here.
     """
     ticks = iter(range(10_000))
     monkeypatch.setattr("sequence.agents.ismcts.time.perf_counter", lambda: next(ticks) / 100)
@@ -156,7 +156,7 @@ def test_budget_in_seconds(monkeypatch):
 
 
 def test_the_longest_iteration_is_kept_free(monkeypatch):
-    """Where an iteration may take as long as the time that is left, none is begun."""
+    """If an iteration may take as long as the remaining time, none is started."""
     ticks = iter([0, 0, 0.4, 100])
     monkeypatch.setattr("sequence.agents.ismcts.time.perf_counter", lambda: next(ticks))
     player = ISMCTS(seconds=1, seed=1)
@@ -165,7 +165,7 @@ def test_the_longest_iteration_is_kept_free(monkeypatch):
 
 
 def test_no_time_at_all(monkeypatch):
-    """Where the time is over before the first iteration, the best looking action is played."""
+    """If the time is up before the first iteration, the highest-ranked action is played."""
     monkeypatch.setattr("sequence.agents.ismcts.MARGIN", 1)
     state = State.deal(seed=1)
     player = ISMCTS(seconds=1e-9, seed=1)
@@ -184,13 +184,13 @@ def test_one_legal_action_is_played_at_once():
 
 
 def test_nothing_to_choose():
-    """Asked out of turn it raises IndexError."""
+    """Choosing when it is not the player's turn raises IndexError."""
     with pytest.raises(IndexError):
         ISMCTS(iterations=1).choose(State.deal(seed=1).observation(1))
 
 
 def test_dead_cards():
-    """With a dead card in hand it trades it or forgoes, and both are looked at."""
+    """With a dead card in hand, ISMCTS trades or forgoes the trade, and considers both."""
     board = dict.fromkeys(BIT, "") | {(2, 2): "0", (5, 9): "1"}
     hands = [["2d", "9s", "9s", "8s", "8s", "7s"], OTHER_HAND]
     state = state_from(board, hands, ["as", "jd"])
@@ -200,7 +200,7 @@ def test_dead_cards():
 
 
 def test_the_winning_sequence_is_completed():
-    """With one sequence and four in a line it completes the second, whatever else looks good."""
+    """With one sequence and four in a line, ISMCTS always completes the second sequence."""
     board = board_of("*xxx.....* ...oooo... " + EMPTY_ROWS * 7 + "*........*")
     hands = [["5s", "ah", "kh", "4d", "5d", "6d"], OTHER_HAND]
     state = state_from(board, hands, ["ac", "ac", "ks"], sequences=(1, 0))
@@ -210,7 +210,7 @@ def test_the_winning_sequence_is_completed():
 
 
 def test_the_heart_is_completed():
-    """The fourth cell of the heart wins the game under the rules that count it."""
+    """ISMCTS plays the fourth cell of the heart to win under the rules that count the heart."""
     board = board_of(
         "*........* " + EMPTY_ROWS * 3 + "....xx.... ....x..... " + EMPTY_ROWS * 3 + "*........*"
     )
@@ -221,7 +221,7 @@ def test_the_heart_is_completed():
 
 @pytest.mark.parametrize("card", ["jd", "jh", "ah"])
 def test_a_threat_is_met(card):
-    """Four of the others in a line with one cell left are stopped by whatever card can do it."""
+    """If the others have four in a line with one cell left, any suitable card is used to stop them."""
     board = board_of("*........* xoooo..... " + EMPTY_ROWS * 7 + "*........*")
     hands = [[card, "9s", "9s", "8s", "8s", "7s"], OTHER_HAND]
     state = state_from(board, hands, ["ac", "ks"], sequences=(0, 1))
@@ -244,17 +244,17 @@ def test_a_threat_is_met(card):
     ids=str,
 )
 def test_bad_budgets(budget):
-    """A budget that is none, or two, raises ValueError."""
+    """An invalid budget raises ValueError, as do two budgets."""
     with pytest.raises(ValueError, match=r"iterations|seconds"):
         ISMCTS(**budget)
 
 
 def test_default_budget():
-    """Without a budget it is 0.2 seconds."""
+    """The default budget is 0.2 seconds."""
     assert (ISMCTS().seconds, ISMCTS().iterations) == (0.2, None)
 
 
 @pytest.mark.slow
 def test_it_beats_greedy():
-    """With 60 iterations it wins at least 13 of 20 games of 10 deals from both seats."""
+    """With 60 iterations, ISMCTS wins at least 13 of 20 games (10 deals from both seats)."""
     assert compare(ISMCTS(iterations=60), Greedy(), deals=10).wins >= 13

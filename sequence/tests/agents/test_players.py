@@ -1,4 +1,4 @@
-"""The given players: both keep to the rules, and the greedy one is the better of the two."""
+"""Tests of the built-in players: both follow the rules, and the greedy one is better."""
 
 import random
 
@@ -12,7 +12,7 @@ HANDS = [["5s", "2d", "3d", "4d", "5d", "6d"], ["kc", "kc", "qc", "qc", "tc", "t
 
 
 def test_random_is_seeded():
-    """The same seed plays the same actions, also after a reset."""
+    """The same seed gives the same actions, even after a reset."""
     seen, player = State.deal(seed=1).observation(), Random(4)
     first = [player.choose(seen) for _ in range(20)]
     player.reset(4)
@@ -21,14 +21,14 @@ def test_random_is_seeded():
 
 
 def test_greedy_completes_a_sequence():
-    """A five that can be completed is completed."""
+    """If a five can be completed, it is."""
     board = board_of("*xxx.....* " + ".......... " * 8 + "*........*")
     chosen = Greedy().choose(state_from(board, HANDS, ["ac"] * 2 + ["ks"]).observation())
     assert chosen.coords == (0, 4)
 
 
 def test_greedy_blocks_and_removes():
-    """Where the others have four in a line, it takes one of them away or stands in the way."""
+    """If the others have four in a line, Greedy removes one of the chips or blocks the line."""
     board = board_of("*........* .oooo..... " + ".......... " * 7 + "*........*")
     hands = [["jh", "9s", "9s", "8s", "8s", "7s"], HANDS[1]]
     chosen = Greedy().choose(state_from(board, hands, ["ac", "ks"]).observation())
@@ -39,7 +39,7 @@ def test_greedy_blocks_and_removes():
 
 
 def test_greedy_takes_the_better_card():
-    """Of two draft cards it takes the one that would complete a sequence next time."""
+    """Of two draft cards, Greedy takes the one that can complete a sequence next time."""
     board = board_of("*........* .xxxx..... " + ".......... " * 7 + "*........*")
     hands = [["qs", "9s", "9s", "8s", "8s", "7s"], HANDS[1]]
     chosen = Greedy().choose(state_from(board, hands, ["2d", "ah"]).observation())
@@ -47,7 +47,7 @@ def test_greedy_takes_the_better_card():
 
 
 def test_greedy_trades_a_dead_card():
-    """It trades a dead card rather than forgo."""
+    """Greedy trades a dead card rather than forgoing the trade."""
     board = dict.fromkeys(CARD, "") | {(2, 2): "0", (5, 9): "1"}
     hands = [["2d", "9s", "9s", "8s", "8s", "7s"], HANDS[1]]
     assert Greedy().choose(state_from(board, hands, ["as"]).observation()) == Action(
@@ -59,7 +59,7 @@ def test_greedy_trades_a_dead_card():
     "rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)], ids=str
 )
 def test_greedy_beats_random(rules):
-    """Greedy on one side wins at least 24 of 30 seeded games in each table, from changing seats."""
+    """For each number of players, Greedy wins at least 24 of 30 games from alternating seats."""
     wins, chance = 0, random.Random(1)
     for seed in range(30):
         side = chance.randrange(rules.teams)

@@ -1,4 +1,4 @@
-"""Actions: their dictionaries, their documented order, and choosing among them without a list."""
+"""Tests of actions: dictionaries, documented order, and choosing among them without a list."""
 
 import random
 from collections import Counter
@@ -25,12 +25,12 @@ ANY_ACTION = st.builds(
 
 @given(ANY_ACTION)
 def test_dictionaries_go_there_and_back(action):
-    """An action made from its own dictionary is the same action."""
+    """An action that is read from its own dictionary is equal to the original."""
     assert Action.from_dict(action.as_dict()) == action
 
 
 def test_dictionary_form():
-    """The dictionary has the four keys, with None where there is nothing."""
+    """The dictionary has the four keys, with None for missing parts."""
     assert Action("place", "2s", "jd", (0, 1)).as_dict() == {
         "play_card": "2s",
         "draft_card": "jd",
@@ -63,20 +63,22 @@ def test_dictionary_form():
     ],
 )
 def test_wrong_dictionaries_are_errors(change):
-    """A dictionary of another shape raises ValueError."""
+    """A dictionary of another form raises ValueError."""
     with pytest.raises(ValueError, match=r"action|coords"):
         Action.from_dict(FORGO.as_dict() | change)
 
 
 @pytest.mark.parametrize("wrong", [3, None, "play_card", [*FORGO.as_dict()], {}])
 def test_no_dictionaries_are_errors(wrong):
-    """What is no dictionary of an action raises ValueError."""
-    with pytest.raises(ValueError, match="an action has play_card, draft_card, type, coords"):
+    """Anything that is not the dictionary of an action raises ValueError."""
+    with pytest.raises(
+        ValueError, match="an action has the keys play_card, draft_card, type, coords"
+    ):
         Action.from_dict(wrong)
 
 
 def test_actions_are_ordered_and_frozen():
-    """Any two actions can be compared, whatever they leave out, and none can be changed."""
+    """Any two actions can be compared, even if parts are missing, and none can be changed."""
     actions = [PASS, FORGO, Action("place", "2s", "jd", (0, 1)), Action("trade", "2s", "jd")]
     assert sorted(actions) == sorted({*actions})
     assert len({*actions, PASS}) == 4
@@ -85,7 +87,7 @@ def test_actions_are_ordered_and_frozen():
 
 
 def test_actions_in_words():
-    """The text of an action reads as a sentence would say it."""
+    """The text of an action is readable."""
     assert [str(action) for action in (Action("place", "2s", "jd", (0, 1)), FORGO, PASS)] == [
         "place 2s at 0,1 take jd",
         "forgo",
@@ -94,7 +96,7 @@ def test_actions_in_words():
 
 
 def order(action, state):
-    """The documented place of an action, computed the long way."""
+    """The documented place of an action, computed directly."""
     last = action in (FORGO, PASS)
     group = ("place", "remove", "trade").index(action.kind) if not last else 9
     jack = action.play_card[:1] == "j"
@@ -105,7 +107,7 @@ def order(action, state):
 
 
 def check_sequence(state):
-    """The lazy sequence agrees with itself however it is asked, and is in the documented order."""
+    """Check that the lazy sequence of legal actions is consistent and in the documented order."""
     legal = state.legal_actions()
     listed = list(legal)
     assert len(listed) == len(legal) == len(set(listed))
@@ -132,7 +134,7 @@ FULL = st.lists(st.sampled_from(["0", "1", "0", "1!", "0", "1", ""]), min_size=9
     st.integers(0, 4),
 )
 def test_legal_actions_of_any_position(chips, seed, traded, rules, jacks):
-    """On random boards and hands, with jacks and dead cards, both implementations agree."""
+    """Both implementations agree on random boards and hands, with jacks and dead cards."""
     board = dict.fromkeys(CARD, "") | dict(zip(CELLS, chips, strict=False))
     deck = [card for card in CARDS for _ in "12"]
     random.Random(seed).shuffle(deck)
@@ -146,19 +148,19 @@ def test_legal_actions_of_any_position(chips, seed, traded, rules, jacks):
 
 
 class Scripted:
-    """A source of chance that says the given numbers."""
+    """A random generator that returns the given numbers."""
 
     def __init__(self, numbers):
         self.numbers = list(numbers)
 
     def getrandbits(self, size):
-        """The next number, whatever the size."""
+        """The next number, for any number of bits."""
         assert self.numbers[0] < 1 << size
         return self.numbers.pop(0)
 
 
 def test_choice_is_exactly_uniform():
-    """Each number below the count gives its own action, each above is thrown away."""
+    """Each number below the count gives a different action, and all others are rejected."""
     state, chance, checked = State.deal(seed=5), random.Random(5), 0
     while not state.is_terminal():
         legal = state.legal_actions()
@@ -172,7 +174,7 @@ def test_choice_is_exactly_uniform():
 
 
 def test_choice_in_the_long_run():
-    """60,000 seeded choices among 60 actions: each between 850 and 1,150 times (over 4.7 sigma)."""
+    """In 60,000 seeded choices, each of 60 actions occurs 850 to 1,150 times (over 4.7 sigma)."""
     legal, chance = State.deal(seed=1).legal_actions(), random.Random(7)
     assert len(legal) == 60
     counts = Counter(legal.choose(chance) for _ in range(60_000))
@@ -181,7 +183,7 @@ def test_choice_in_the_long_run():
 
 
 def test_random_choice_works_too():
-    """The standard library's choice takes the lazy sequence as it is."""
+    """The standard library's `choice` accepts the lazy sequence."""
     legal = State.deal(seed=1).legal_actions()
     assert random.Random(1).choice(legal) in legal
 
@@ -209,14 +211,14 @@ def test_random_choice_works_too():
     ],
 )
 def test_what_is_not_legal_is_not_in(wrong):
-    """Neither wrong actions nor things that are no actions are among the legal ones."""
+    """The legal actions contain neither wrong actions nor other objects."""
     legal = State.deal(seed=1).legal_actions()
     assert Action("place", "4d", "6d", (2, 4)) in legal
     assert wrong not in legal
 
 
 def test_canonical_copy():
-    """What goes into the history is the engine's own value, not the equal one that was played."""
+    """The history contains the engine's own copy, not the equal action that was played."""
 
     class Sly(str):
         __slots__ = ("secret",)

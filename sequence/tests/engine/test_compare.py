@@ -1,4 +1,4 @@
-"""Comparing: each deal from both seats, seeded, counted from the first agent's view."""
+"""Tests of comparisons: deals from both seats, seeds, and counts from the first agent's view."""
 
 import pytest
 from hypothesis import given, settings
@@ -11,13 +11,13 @@ SEEDS, DEALS = st.integers(0, 10_000), st.integers(1, 3)
 
 
 class First:
-    """Plays the first legal action, and remembers what it was asked and reset with."""
+    """Plays the first legal action, and records observations and seeds."""
 
     def __init__(self):
         self.seen, self.seeds = [], []
 
     def reset(self, seed):
-        """Writes down the seed."""
+        """Record the seed."""
         self.seeds.append(seed)
 
     def choose(self, observation):
@@ -29,7 +29,7 @@ class First:
 @given(SEEDS, DEALS)
 @settings(max_examples=10, deadline=None)
 def test_the_same_seed_finds_the_same(seed, deals):
-    """The agents are reset, so neither chance nor earlier games show, and times do not count."""
+    """The same seed gives an equal comparison: agents are reset, and times are ignored."""
     used = Random(5)
     first, again = compare(used, Random(), deals, seed), compare(used, Random(), deals, seed)
     assert first == again
@@ -39,7 +39,7 @@ def test_the_same_seed_finds_the_same(seed, deals):
 @given(SEEDS, DEALS, st.sampled_from([Greedy(), Random()]))
 @settings(max_examples=15, deadline=None)
 def test_changing_places_changes_wins_and_losses(seed, deals, agent):
-    """The same games are played whichever agent is called the first one."""
+    """The same games are played, whichever agent is given first."""
     found, turned = compare(agent, Random(), deals, seed), compare(Random(), agent, deals, seed)
     assert (found.wins, found.draws, found.losses) == (turned.losses, turned.draws, turned.wins)
     for seat, other in zip(found.seats, reversed(turned.seats), strict=True):
@@ -49,7 +49,7 @@ def test_changing_places_changes_wins_and_losses(seed, deals, agent):
 @given(SEEDS, DEALS)
 @settings(max_examples=10, deadline=None)
 def test_equals_score_one_half(seed, deals):
-    """An agent without chance wins against its twin from one seat what it loses from the other."""
+    """A deterministic agent wins against itself in one seat exactly if it loses in the other."""
     found = compare(Greedy(), Greedy(), deals, seed)
     assert found.score == 0.5
     assert found.seats[0].wins == found.seats[1].losses
@@ -58,7 +58,7 @@ def test_equals_score_one_half(seed, deals):
 @given(SEEDS, DEALS)
 @settings(max_examples=10, deadline=None)
 def test_the_games_are_those_of_play(seed, deals):
-    """The deals are the seeds from `seed` on, each from both seats; a winner's game is a win."""
+    """Deals have consecutive seeds and are played from both seats, and wins are counted correctly."""
     found = compare(Random(), Greedy(), deals, seed)
     for seat, match in enumerate(found.seats):
         pair = [Random(), Greedy()] if seat == 0 else [Greedy(), Random()]
@@ -67,7 +67,7 @@ def test_the_games_are_those_of_play(seed, deals):
 
 
 def test_a_comparison_is_a_match():
-    """Counts, score, interval and the printed line are those of a match with as many games."""
+    """Counts, score, interval and the printed line are those of a match with the same counts."""
     found = compare(Random(), Random(), deals=4)
     match = Match(found.wins, found.draws, found.losses)
     assert isinstance(found, Comparison)
@@ -76,7 +76,7 @@ def test_a_comparison_is_a_match():
 
 
 def test_seconds_are_those_of_each_agent():
-    """Each agent has one thinking time, in seconds, for every observation that it was given."""
+    """Each agent has one thinking time in seconds for every observation that it received."""
     first, second = First(), First()
     found = compare(first, second, deals=2)
     assert [len(times) for times in found.seconds] == [len(first.seen), len(second.seen)]
@@ -84,7 +84,7 @@ def test_seconds_are_those_of_each_agent():
 
 
 def test_agents_are_reset_before_every_game():
-    """Each agent gets a seed of its own for each game."""
+    """Each agent gets a separate seed for each game."""
     first, second = First(), First()
     compare(first, second, deals=3)
     assert len(first.seeds) == len(second.seeds) == 6
@@ -92,7 +92,7 @@ def test_agents_are_reset_before_every_game():
 
 
 def test_a_class_makes_an_agent_for_every_game():
-    """What a class makes forgets, and plays as an agent that is reset does."""
+    """Agents created by a class keep no memory, and play like an agent that is reset."""
     made = []
 
     def fresh():
@@ -104,7 +104,7 @@ def test_a_class_makes_an_agent_for_every_game():
 
 
 def test_other_rules():
-    """The rules are the draft's for two players, or those that are given."""
+    """The rules are those of the draft for two players unless others are given."""
     agent = First()
     compare(agent, Random(), deals=1)
     assert {seen.rules for seen in agent.seen} == {DRAFT}
@@ -116,7 +116,7 @@ def test_other_rules():
 
 
 def test_progress_is_told_after_each_deal():
-    """A long comparison says how far it is: the outcome of the deals so far."""
+    """During a long comparison, the outcome of the deals so far is reported."""
     told = []
     found = compare(Greedy(), Random(), deals=3, progress=told.append)
     assert told == [compare(Greedy(), Random(), deals) for deals in (1, 2, 3)]
@@ -125,6 +125,6 @@ def test_progress_is_told_after_each_deal():
 
 @pytest.mark.parametrize("deals", [0, -1])
 def test_a_comparison_has_a_deal(deals):
-    """Fewer than one deal is an error that gives the number."""
+    """Requesting fewer than one deal is an error whose message contains the number."""
     with pytest.raises(ValueError, match=f"a comparison has at least one deal, not {deals}$"):
         compare(Greedy(), Random(), deals)

@@ -1,4 +1,4 @@
-"""The known figures of uniform random play under `draft`, two players, as a statistical check."""
+"""A statistical test of the known figures of uniform random play under `draft` with two players."""
 
 import random
 from statistics import NormalDist, mean, median, quantiles
@@ -12,15 +12,14 @@ GAMES = 2_000  # with seeds 0 to 1,999
 
 @pytest.mark.slow
 def test_known_figures_of_random_play():
-    """Over 2,000 seeded games the figures are the rule book's, each within a stated tolerance.
+    """Over 2,000 seeded games, the figures agree with the rule book within stated tolerances.
 
-    The seeds are fixed, so that the test cannot fail by luck; the tolerances are how far off a
-    figure may be that was measured on other games: 1 action a game (standard error 0.2), 2 for the
-    mean of legal actions, 3 for the median, 12 for p99, 0.5 % of actions for trades and forgone
-    ones, 3 % of games for the endings (standard error 0.9 %), 4 % for the wins of player 0
-    (standard error 1.2 %). "51 to 95 actions" is read as the usual range: at most 2.5 % of
-    games lie below, at most 2.5 % above, and none ends later than 92 plays and trades and a few
-    forgone trades.
+    The seeds are fixed, so the test cannot fail by chance; the tolerances allow for figures that
+    were measured on other games: 1 action per game (standard error 0.2), 2 for the mean number of
+    legal actions, 3 for the median, 12 for p99, 0.5 % of actions for trades and forgone trades, 3 %
+    of games for the endings (standard error 0.9 %), and 4 % for the wins of player 0 (standard
+    error 1.2 %). "51 to 95 actions" is taken as the usual range: at most 2.5 % of games are shorter
+    and at most 2.5 % longer, and none is longer than 92 plays and trades plus a few forgone trades.
     """
     lengths, counts = [], []
     trades = by_sequences = wins = losses = 0

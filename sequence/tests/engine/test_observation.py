@@ -1,4 +1,4 @@
-"""Observations: they say what a player may see, and nothing else can be reached from them."""
+"""Tests of observations: they contain what a player may see, and nothing else is reachable."""
 
 import dataclasses
 import gc
@@ -11,7 +11,7 @@ import pytest
 from sequence import DRAFT, OFFICIAL, Action, Observation, State
 from sequence.agents import beliefs
 from sequence.board.cards import names
-from sequence.engine.open_state import OpenState
+from sequence.engine.state_builder import StateBuilder
 from sequence.tests.support.random_games import states_of
 
 TABLES = [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)]
@@ -19,7 +19,7 @@ TABLES = [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(3)]
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_legal_actions_are_the_states(rules):
-    """The player to move lists the same actions as the state; the others have none."""
+    """The player to move has the same legal actions as the state; the others have none."""
     for state in states_of(rules, 3):
         assert list(state.observation().legal_actions()) == list(state.legal_actions())
         for player in range(rules.players):
@@ -29,14 +29,14 @@ def test_legal_actions_are_the_states(rules):
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_what_is_seen(rules):
-    """Chips, row, discards, own hand, scores, actions and the number of undealt cards are there."""
+    """An observation contains the visible cards, chips, scores, actions and the deck's size."""
     for state in states_of(rules, 4):
         for player in range(rules.players):
             seen = state.observation(player)
             assert seen.hand == state.hand(player)
             assert seen.draft_row == state.draft_row
             assert tuple(sorted(seen.discards)) == tuple(sorted(state.discards))
-            assert seen.undealt == len(state.undealt)
+            assert seen.deck_size == len(state.draw_pile)
             assert (seen.sequences, seen.history) == (state.sequences, state.history)
             assert seen.is_terminal() == state.is_terminal()
             assert seen.empty_mask == state.empty_mask
@@ -44,7 +44,7 @@ def test_what_is_seen(rules):
 
 
 def reachable(start):
-    """Everything that can be reached from an object, code and classes left out."""
+    """Everything that is reachable from an object, except code and classes."""
     skipped = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
     found, waiting = {id(start): start}, [start]
     while waiting:
@@ -54,7 +54,9 @@ def reachable(start):
             if name.startswith("__"):
                 continue
             more.append(getattr(thing, name))
-        for other in [getattr(one, "__self__", one) for one in more]:  # of a method its object
+        for other in [
+            getattr(one, "__self__", one) for one in more
+        ]:  # the object to which a method is bound
             if id(other) not in found and not isinstance(other, skipped):
                 found[id(other)] = other
                 if not isinstance(other, int | float | complex | str | bytes):
@@ -64,7 +66,7 @@ def reachable(start):
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_hidden_things_cannot_be_reached(rules):
-    """Walking from an observation over attributes and references meets nothing that is hidden."""
+    """Following attributes and references from an observation finds nothing hidden."""
     states = list(states_of(rules, 5, every=20))[1:-1]
     assert states
     for state in states:
@@ -75,21 +77,21 @@ def test_hidden_things_cannot_be_reached(rules):
         assert state.hand_piles[player] in numbers, "the walk finds what is there"
         assert not hidden & numbers
         assert state.reshuffle_seed is None or state.reshuffle_seed not in numbers
-        assert not any(isinstance(thing, OpenState) for thing in things)
+        assert not any(isinstance(thing, StateBuilder) for thing in things)
         lists = [tuple(thing) for thing in things if isinstance(thing, tuple | list)]
         hands = {names(pile) for pile in hidden}
         assert not any(cards in hands for cards in lists)
         rest = state.deck[state.dealt :]
         assert not any(
             len(cards) >= len(rest) > 3
-            and (cards[-len(rest) :] == rest or cards[-len(rest) :] == state.undealt)
+            and (cards[-len(rest) :] == rest or cards[-len(rest) :] == state.draw_pile)
             for cards in lists
         )
 
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_hidden_things_make_no_difference(rules):
-    """States that differ only in what is hidden give equal observations, to the byte."""
+    """States that differ only in hidden information give identical observations, byte for byte."""
     chance = random.Random(6)
     for state in states_of(rules, 6):
         seen = state.observation()
@@ -106,7 +108,7 @@ def test_hidden_things_make_no_difference(rules):
 
 
 def test_observations_are_immutable():
-    """No field of an observation can be set, and there is room for no other."""
+    """No field of an observation can be set, and none can be added."""
     seen = State.deal(seed=1).observation()
     for name in (field.name for field in dataclasses.fields(Observation)):
         with pytest.raises(dataclasses.FrozenInstanceError):
@@ -116,7 +118,7 @@ def test_observations_are_immutable():
 
 
 def test_plays_and_drafted_cards():
-    """Who played what is there with the player, and what was drafted and is still held."""
+    """The plays name their players, and the drafted cards are those still held."""
     state = State.deal(seed=1)
     for action in (
         Action("place", "4d", "6d", (2, 4)),
@@ -133,7 +135,7 @@ def test_plays_and_drafted_cards():
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_plays_name_the_right_player(rules):
-    """Trades and forgone trades leave the turn where it is, everything else passes it on."""
+    """Trades and forgone trades do not end a turn; all other actions do."""
     state, chance = State.deal(rules, 8), random.Random(8)
     movers = []
     while not state.is_terminal():
@@ -144,7 +146,7 @@ def test_plays_name_the_right_player(rules):
 
 @pytest.mark.parametrize("player", [-1, 2, "0"])
 def test_players_who_are_not_there(player):
-    """Whoever asks for another player than there are is told so, also by a negative number."""
+    """A player who does not exist is an error, even if the number is negative."""
     state = State.deal(seed=1)
     for ask in (state.observation, state.hand, state.observation().drafted):
         with pytest.raises(ValueError, match="have no player"):

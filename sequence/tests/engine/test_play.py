@@ -1,4 +1,4 @@
-"""Playing: agents get their observations, games are seeded, mistakes name the agent."""
+"""Tests of playing: agents get their observations, games are seeded, and errors name the agent."""
 
 import pytest
 
@@ -17,28 +17,28 @@ from sequence import (
 
 
 class Watching(Random):
-    """Plays at random and remembers what it was shown."""
+    """Plays at random and records its observations."""
 
     def __init__(self):
         super().__init__()
         self.shown = []
 
     def choose(self, observation):
-        """A random action, after writing down the observation."""
+        """A random action; records the observation."""
         self.shown.append(observation)
         return super().choose(observation)
 
 
 class Wrong:
-    """Passes where it may not."""
+    """Passes when it is not allowed to."""
 
     def choose(self, observation):
-        """Always the pass."""
+        """Always a pass."""
         return PASS
 
 
 def test_agents_see_their_own_observations():
-    """Each agent is asked in its turn, with an observation of its own player and nothing more."""
+    """Each agent is queried only on its turn, with the observation of its own player."""
     agents = [Watching() for _ in range(4)]
     game = play(agents, seed=3)
     assert game.final.rules == DRAFT.for_players(4)
@@ -49,7 +49,7 @@ def test_agents_see_their_own_observations():
 
 
 def test_history():
-    """A game has each state, each action between them, their times, and the winner."""
+    """A game contains all states, the actions between them, their times, and the winner."""
     game = play([Greedy(), Random()], seed=2)
     assert isinstance(game, Game)
     assert len(game.states) == len(game.actions) + 1 == len(game.seconds) + 1
@@ -64,13 +64,13 @@ def test_history():
 
 
 def test_games_are_seeded():
-    """The same seed plays the same game, another deals other cards."""
+    """The same seed plays the same game; another seed deals other cards."""
     first, again, other = (play([Random(), Random()], seed=seed) for seed in (5, 5, 6))
     assert first.actions == again.actions != other.actions
 
 
 def test_play_on():
-    """A game can go on from any state, and has the actions since then."""
+    """A game can continue from any state, and contains the actions since then."""
     start = play([Random(), Random()], seed=5).states[20]
     game = play([Random(), Random()], seed=1, start=start)
     assert game.states[0] is start
@@ -78,12 +78,12 @@ def test_play_on():
 
 
 def test_an_illegal_action_names_the_agent():
-    """The error says whose action it was."""
+    """The error names the agent that played the action."""
     with pytest.raises(IllegalAction, match="Wrong: illegal action"):
         play([Random(), Wrong()])
 
 
 def test_one_agent_for_each_player():
-    """Any other number of agents than players raises ValueError."""
+    """A number of agents that differs from the number of players raises ValueError."""
     with pytest.raises(ValueError, match="one agent for each player"):
         play([Random()] * 3, rules=OFFICIAL)

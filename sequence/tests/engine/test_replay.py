@@ -1,4 +1,4 @@
-"""Replays: the committed games read back to the same states, and broken texts say where."""
+"""Tests of replays: committed games give the same states, and errors name the line."""
 
 import random
 from dataclasses import replace
@@ -19,7 +19,7 @@ GAMES = {
 
 @pytest.mark.parametrize("name", GAMES)
 def test_golden(name):
-    """Each committed game is what the same agents play today, and reads back to those states."""
+    """The same agents still play each committed game, and reading it gives the same states."""
     agents, rules, seed = GAMES[name]
     game = play(agents(), seed, rules)
     text = (REPLAYS / f"{name}.txt").read_text()
@@ -29,7 +29,7 @@ def test_golden(name):
 
 
 def test_golden_games_show_the_rules():
-    """In the committed games are trades, forgone ones, jacks of both kinds, a pass, a reshuffle."""
+    """The committed games contain trades, forgone trades, all jacks, a pass and a reshuffle."""
     text = "".join((REPLAYS / f"{name}.txt").read_text() for name in GAMES)
     assert all(word in text for word in ("trade", "forgo", "remove jh", "place jd", " pass"))
     assert replay.read((REPLAYS / "official_three_teams.txt").read_text())[-1].reshuffled
@@ -39,7 +39,7 @@ def test_golden_games_show_the_rules():
     "rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(12)], ids=str
 )
 def test_there_and_back(rules):
-    """Any game, also an unfinished one, reads back to the same states."""
+    """Reading the replay of any game, even an unfinished one, gives the same states."""
     for seed in range(5):
         game = play([Random()] * rules.players, seed, rules)
         assert replay.read(replay.write(game.states)) == game.states
@@ -48,7 +48,7 @@ def test_there_and_back(rules):
 
 
 def test_remarks_and_empty_lines():
-    """Empty lines and remarks may stand anywhere."""
+    """Empty lines and comments are allowed anywhere."""
     text = (REPLAYS / "draft.txt").read_text()
     assert replay.read(text.replace("\n", "  # a remark\n\n")) == replay.read(text)
 
@@ -73,7 +73,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("message", BROKEN)
 def test_broken_replays_name_the_line(message):
-    """A text that is no replay raises ReplayError with the number of the line."""
+    """A text that is not a replay raises ReplayError with the number of the line."""
     old, new = BROKEN[message]
     text = (REPLAYS / "draft.txt").read_text()
     assert old in text
@@ -83,7 +83,7 @@ def test_broken_replays_name_the_line(message):
 
 
 def test_too_short_and_too_long():
-    """A text that ends early or goes on after the result says so."""
+    """Errors report a text that ends early or continues after the result."""
     text = (REPLAYS / "draft.txt").read_text()
     lines = text.splitlines()
     for count in (0, 1, 2, 3, 10):
@@ -94,20 +94,20 @@ def test_too_short_and_too_long():
 
 
 def test_byte_order_mark():
-    """The mark that some editors put first is left out."""
+    """The byte order mark that some editors write is ignored."""
     text = (REPLAYS / "draft.txt").read_text()
     assert replay.read("\ufeff" + text) == replay.read(text)
 
 
 def test_actions_after_the_end():
-    """An action behind the last one says that the game is over."""
+    """An action after the last one is reported as coming after the end of the game."""
     text = (REPLAYS / "draft.txt").read_text()
     with pytest.raises(ReplayError, match=r"^line \d+: the game is over.*'0 pass'$"):
         replay.read(text.replace("result:", "0 pass\nresult:"))
 
 
 def test_reshuffle_line():
-    """Without a row the seed of the reshuffle is needed, and is a number."""
+    """Without a row, the seed of the reshuffle is required, and must be a number."""
     text = (REPLAYS / "official_three_teams.txt").read_text()
     with pytest.raises(ReplayError, match="line 4: the seed is a number"):
         replay.read(text.replace("reshuffle: ", "reshuffle: x"))
@@ -120,7 +120,7 @@ def test_reshuffle_line():
 
 
 def test_only_games_from_the_deal_are_written():
-    """No game, one begun in the middle, or with draws given by hand or own rules, is an error."""
+    """No replay can be written without states, or for a late start, chosen draws or unnamed rules."""
     state = State.deal(seed=1)
     action = random.Random(1).choice(state.legal_actions())
     with pytest.raises(ValueError, match="at least one state, the one just dealt"):
@@ -130,4 +130,4 @@ def test_only_games_from_the_deal_are_written():
     with pytest.raises(ValueError, match="just dealt"):
         replay.write([state.after(action)])
     with pytest.raises(ValueError, match="cannot show"):
-        replay.write([state, state.after(action, draw=state.undealt[50])])
+        replay.write([state, state.after(action, draw=state.draw_pile[50])])

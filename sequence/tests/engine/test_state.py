@@ -1,4 +1,4 @@
-"""States: random games beside the slow implementation, endings, errors, chance, immutability."""
+"""Tests of states: random games against the slow implementation, endings, errors and chance."""
 
 import copy
 import pickle
@@ -46,11 +46,15 @@ def slow_and_fast(rules, seed, longest=400):
         legal = list(state.legal_actions())
         assert {as_tuple(action) for action in legal} == slow.legal()
         assert len(legal) == len(set(legal))
-        assert (state.to_move, state.traded, state.passes) == (slow.turn, slow.traded, slow.passes)
+        assert (state.to_move, state.traded, state.passes) == (
+            slow.set_option,
+            slow.traded,
+            slow.passes,
+        )
         assert state.is_terminal() == slow.over()
         assert state.sequences == tuple(slow.scores)
         assert slow_board(state) == slow.board
-        assert list(state.undealt) == slow.deck
+        assert list(state.draw_pile) == slow.deck
         assert sorted(state.draft_row) == sorted(slow.row)
         for player in range(rules.players):
             assert sorted(state.hand(player)) == sorted(slow.hands[player])
@@ -59,7 +63,7 @@ def slow_and_fast(rules, seed, longest=400):
             break
         action = chance.choice(legal)
         before, state = state, state.after(action)
-        slow.play(as_tuple(action), state.undealt)
+        slow.play(as_tuple(action), state.draw_pile)
         assert before.legal_actions()[0] == legal[0]
         steps += 1
     if state.is_terminal():
@@ -69,20 +73,20 @@ def slow_and_fast(rules, seed, longest=400):
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_random_games_beside_the_slow_rules(rules):
-    """12 random games of each table: actions, cards, chips, scores, turns and endings agree."""
+    """In 12 random games per table, actions, cards, chips, scores, turns and endings agree."""
     assert sum(slow_and_fast(rules, seed) for seed in range(12)) > 200
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_many_random_games_beside_the_slow_rules(rules):
-    """The same with more games: 800 of each `draft` table and 80 of each `official` one, 2,400."""
+    """The same holds in 2,400 games: 800 for each `draft` table and 80 for each `official` table."""
     for seed in range(800 if rules.row else 80):
         slow_and_fast(rules, 1_000 + seed)
 
 
 def check_invariants(state):
-    """What holds in every state of every game."""
+    """Check the invariants that hold in all states."""
     rules, chips, full = state.rules, state.chip_masks, Counter(DECK)
     taken = 0
     for mask in chips:
@@ -109,9 +113,9 @@ def check_invariants(state):
 
 
 def play_checked(rules, seed):
-    """A random game whose last state is checked, and every tenth one; by one seed in ten, all."""
+    """Play a random game and check the last and every tenth state, or all for one seed in ten."""
     state, chance = State.deal(rules, seed), random.Random(seed)
-    step = 10 if seed // 12 % 10 else 1  # 12 seeds in a row: each of the tables has some
+    step = 10 if seed // 12 % 10 else 1  # 12 consecutive seeds, so that every table gets some
     while not state.is_terminal():
         if len(state.history) % step == 0:
             check_invariants(state)
@@ -124,7 +128,7 @@ def play_checked(rules, seed):
 
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_invariants(rules):
-    """30 random games of each table: 104 cards, chips apart, something to do until the end."""
+    """In 30 random games per table, the cards, chips and legal actions are consistent."""
     for seed in range(30):
         play_checked(rules, seed)
 
@@ -132,13 +136,13 @@ def test_invariants(rules):
 @pytest.mark.slow
 @pytest.mark.parametrize("tables", [TABLES[:2], TABLES[2:]], ids=["draft", "official"])
 def test_invariants_of_ten_thousand_games(tables):
-    """10,000 random games of each rule set, over all its tables in turn; see `play_checked`."""
+    """The invariants hold in 10,000 random games for each rule set (see `play_checked`)."""
     for seed in range(10_000):
         play_checked(tables[seed % len(tables)], seed)
 
 
 def test_deal():
-    """First the draft row, then six cards each, from the top of the deck."""
+    """The draft row comes from the top of the deck, followed by six cards per player."""
     deck = [CARDS[k] for k in DECK]
     random.Random(3).shuffle(deck)
     state = State.from_deck(DRAFT.for_players(4), deck)
@@ -146,14 +150,14 @@ def test_deal():
     assert [sorted(state.hand(p)) for p in range(4)] == [
         sorted(deck[5 + 6 * p : 11 + 6 * p]) for p in range(4)
     ]
-    assert list(state.undealt) == deck[29:]
+    assert list(state.draw_pile) == deck[29:]
     assert state.to_move == 0
     assert State.deal(seed=4) == State.deal(seed=4) != State.deal(seed=5)
 
 
 @pytest.mark.parametrize("deck", [[], DECK[:-1], (*DECK[:-1], 0), (*DECK[:-1], "1d")])
 def test_wrong_decks_are_errors(deck):
-    """A deck that is not 104 cards, each twice, raises ValueError."""
+    """A deck that is not 52 cards, each twice, raises ValueError."""
     with pytest.raises(ValueError, match=r"104 cards|two copies|not a card"):
         State.from_deck(DRAFT, deck)
 
@@ -163,20 +167,20 @@ DEAD_2D = {(2, 2): "0", (5, 9): "1"}
 
 
 def dead_card_state(**changes):
-    """Player 0 holds 2d twice, both of whose cells are taken, and 3d, which is alive."""
+    """Player 0 holds 2d twice, whose cells are both taken, and 3d, which is not dead."""
     board = board_of("*........* " + ".......... " * 8 + "*........*") | DEAD_2D
     hands = [["2d", "2d", "3d", "4d", "5d", "6d"], ["kc", "kc", "qc", "qc", "tc", "tc"]]
     return state_from(board, hands, ROW, **changes)
 
 
 def test_dead_card_first():
-    """Who holds a dead card can only trade it, each kind for each kind of the row, or forgo."""
+    """A player with dead cards can only trade any of them for any card of the row, or forgo this."""
     legal = list(dead_card_state().legal_actions())
     assert legal == [*(Action("trade", "2d", take) for take in ("2s", "3s", "4s", "jh")), FORGO]
 
 
 def test_trade_then_play():
-    """After a trade the same player moves, with the card taken, and may not trade again."""
+    """After a trade, the same player moves, with the card taken, and may not trade again."""
     state = dead_card_state()
     after = state.after(Action("trade", "2d", "4s"))
     assert (after.to_move, after.traded) == (0, True)
@@ -189,17 +193,17 @@ def test_trade_then_play():
 
 
 def test_forgo_then_play():
-    """After forgoing the cards are the same and the same player moves."""
+    """After forgoing, the cards are unchanged and the same player moves."""
     state = dead_card_state()
     after = state.after(FORGO)
-    assert (after.to_move, after.hand(0), after.undealt) == (0, state.hand(0), state.undealt)
+    assert (after.to_move, after.hand(0), after.draw_pile) == (0, state.hand(0), state.draw_pile)
     assert FORGO not in after.legal_actions()
     with pytest.raises(IllegalAction):
         after.after(FORGO)
 
 
 def test_official_dead_card():
-    """Under `official` a dead card is exchanged blind, or not: the plays stand beside it."""
+    """Under `official`, a dead card may be traded blind, and plays are legal as well."""
     board = board_of("*........* " + ".......... " * 8 + "*........*") | DEAD_2D
     hands = [["2d", "2d", "3d", "4d", "5d", "6d", "7d"], ["kc", "kc", "qc", "qc", "tc", "tc", "9c"]]
     state = state_from(board, hands, rules=OFFICIAL, deck=["as", "ks", "qs"])
@@ -207,12 +211,12 @@ def test_official_dead_card():
     assert legal[-1] == Action("trade", "2d")
     assert [action.kind for action in legal[:-1]] == ["place"] * 10
     after = state.after(legal[-1])
-    assert (after.to_move, "as" in after.hand(0), after.undealt) == (0, True, ("ks", "qs"))
+    assert (after.to_move, "as" in after.hand(0), after.draw_pile) == (0, True, ("ks", "qs"))
     assert Action("trade", "2d") not in after.legal_actions()
 
 
 def test_official_reshuffles_when_the_deck_runs_out():
-    """With the last card drawn the discards become the deck; the same seed shuffles the same."""
+    """When the last card has been drawn, the discards become the deck, shuffled by the seed."""
 
     def drawn_out(seed):
         chance = random.Random(1)
@@ -226,15 +230,15 @@ def test_official_reshuffles_when_the_deck_runs_out():
                     return before, state
 
     before, state = drawn_out(7)
-    assert len(before.undealt) == 1
-    assert len(state.undealt) == 90
+    assert len(before.draw_pile) == 1
+    assert len(state.draw_pile) == 90
     assert state.discards == ()
     assert state == drawn_out(7)[1] != drawn_out(8)[1]
     check_invariants(state)
 
 
 def test_jacks():
-    """A two-eyed jack goes on any empty cell, a one-eyed jack on the others' free chips only."""
+    """A two-eyed jack can be played on any empty cell, a one-eyed jack only on others' free chips."""
     board = board_of("*.x..O.o.* " + ".......... " * 8 + "*........*")
     hands = [["jd", "js", "js", "jd", "jc", "jc"], ["kc", "kc", "qc", "qc", "tc", "tc"]]
     state = state_from(board, hands, ["jh", "2s", "3s", "4s", "5s"])
@@ -251,7 +255,7 @@ def test_jacks():
 
 
 def test_heart_ends_the_game():
-    """The fourth heart cell completes two sequences and the game."""
+    """The fourth cell of the heart completes two sequences and ends the game."""
     board = board_of("*........* " + ".......... " * 8 + "*........*")
     board |= dict.fromkeys([(4, 4), (4, 5), (5, 4)], "0")
     hands = [["3h", "2d", "3d", "4d", "5d", "6d"], ["kc", "kc", "qc", "qc", "tc", "tc"]]
@@ -264,7 +268,7 @@ def test_heart_ends_the_game():
 
 
 def test_three_teams_need_one_sequence():
-    """Three teams play for one sequence, two for two; both others lose."""
+    """Three teams need one sequence, two teams two; all other teams lose."""
     rules = OFFICIAL.for_players(3)
     board = board_of("*xxx.....* " + ".......... " * 8 + "*........*")
     hands = [
@@ -278,7 +282,7 @@ def test_three_teams_need_one_sequence():
 
 
 def test_four_players_in_two_sides():
-    """Players 0 and 2 play against 1 and 3: both win together, and their chips are one side's."""
+    """Players 0 and 2 play against 1 and 3, win together and share their chips."""
     state = State.deal(DRAFT.for_players(4), 1)
     chance = random.Random(2)
     while not state.is_terminal() or state.winner is None:
@@ -288,7 +292,7 @@ def test_four_players_in_two_sides():
 
 
 def test_empty_row_ends_the_game_even_after_a_trade():
-    """A trade that takes the last draft card ends the game before its play; equal scores tie."""
+    """A trade that takes the last draft card ends the game before the play; equal scores are a tie."""
     state = dead_card_state(deck=[])
     rest = state_from(slow_board(state), [state.hand(0), state.hand(1)], ["2s"], deck=[])
     after = rest.after(Action("trade", "2d", "2s"))
@@ -297,7 +301,7 @@ def test_empty_row_ends_the_game_even_after_a_trade():
 
 
 def test_pass():
-    """A player who can do nothing has the pass, and the next one is to move."""
+    """A player without another action can pass, and the next player is to move."""
     board = board_of(FULL_BOARD)
     hands = [["2d", "2d", "3d", "3d", "4d", "4d"], ["jh", "kc", "qc", "qc", "tc", "tc"]]
     state = state_from(board, hands, ROW).after(FORGO)
@@ -311,7 +315,7 @@ def test_pass():
 
 
 def test_nobody_can_move():
-    """The game ends when every player in turn has passed, whatever they forwent."""
+    """The game ends when every player in turn has passed, even if they forwent trades."""
     board = board_of(FULL_BOARD)
     hands = [["2d", "2d", "3d", "3d", "4d", "4d"], ["kc", "kc", "qc", "qc", "jd", "tc"]]
     state = state_from(board, hands, ROW, sequences=(1, 0))
@@ -323,7 +327,7 @@ def test_nobody_can_move():
 
 
 def test_an_illegal_action_names_state_and_action():
-    """The error is an IllegalMove too, and says what was tried, by whom and where."""
+    """The error is also an IllegalMove, and names the action, the player and the state."""
     state, action = State.deal(seed=1), Action("place", "2s", "6d", (0, 1))
     with pytest.raises(IllegalAction) as caught:
         state.after(action)
@@ -334,7 +338,7 @@ def test_an_illegal_action_names_state_and_action():
 
 
 def test_no_action_after_the_end():
-    """A finished game takes no action, and an unfinished one has no utility."""
+    """A finished game accepts no action, and an unfinished one has no utility."""
     state = play_checked(DRAFT, 1)
     with pytest.raises(IllegalAction, match="the game is over"):
         state.after(PASS)
@@ -343,24 +347,24 @@ def test_no_action_after_the_end():
 
 
 def test_a_given_draw():
-    """`draw` brings that card up and leaves the order of the others."""
+    """`draw` makes the named card the next one and keeps the order of the others."""
     state = State.deal(seed=1)
     action = state.legal_actions()[0]
-    wanted = state.undealt[40]
+    wanted = state.draw_pile[40]
     after = state.after(action, draw=wanted)
     assert sorted(after.draft_row) == sorted(
         [card for card in state.draft_row if card != action.draft_card] + [wanted]
     )
-    rest = list(state.undealt)
+    rest = list(state.draw_pile)
     rest.remove(wanted)
-    assert list(after.undealt) == rest
-    assert state.after(action, draw=state.undealt[0]) == state.after(action)
+    assert list(after.draw_pile) == rest
+    assert state.after(action, draw=state.draw_pile[0]) == state.after(action)
 
 
 def test_impossible_draws_are_errors():
-    """A card that is not undealt, or any card where none is drawn, raises ValueError."""
+    """A card that has been dealt, or any card if none is drawn, raises ValueError."""
     state = State.deal(seed=1)
-    gone = next(card for card in CARDS if card not in state.undealt)
+    gone = next(card for card in CARDS if card not in state.draw_pile)
     for draw in (gone, "1d", 7):
         with pytest.raises(ValueError, match="cannot be drawn"):
             state.after(state.legal_actions()[0], draw=draw)
@@ -369,15 +373,15 @@ def test_impossible_draws_are_errors():
 
 
 def test_draws():
-    """The chances of the next draw: each undealt card by its copies, one in all."""
+    """The probabilities of the next draw are proportional to the undealt copies, and add up to one."""
     state = State.deal(seed=1)
     draws = dict(state.draws())
     assert sum(draws.values()) == 1
-    assert all(share == Fraction(state.undealt.count(card), 87) for card, share in draws.items())
+    assert all(share == Fraction(state.draw_pile.count(card), 87) for card, share in draws.items())
 
 
 def test_equality_and_hash():
-    """States are equal when the same can happen from now on, in whatever order they came about."""
+    """States are equal if their possible futures are, however they were reached."""
     state = State.deal(seed=1)
     twin = State.deal(seed=1)
     assert state == twin
@@ -392,7 +396,7 @@ def test_equality_and_hash():
 
 
 def test_states_are_immutable():
-    """Nothing of a state can be set or deleted; copies are the state itself."""
+    """Attributes of a state can be neither set nor deleted; a copy is the state itself."""
     state = State.deal(seed=1)
     for name in ("to_move", "_legal", "new"):
         with pytest.raises(AttributeError, match="immutable"):
@@ -405,14 +409,14 @@ def test_states_are_immutable():
 
 
 def test_a_state_fits_the_searches():
-    """A state is one for the searches of tic-tac-toe too, which ask for its legal moves."""
+    """A state also works in the searches for tic-tac-toe, which call `legal_moves`."""
     state = State.deal(seed=1)
     assert isinstance(state, AnyState)
     assert state.legal_moves() is state.legal_actions()
 
 
 def test_text():
-    """The text shows cards and chips, hands, row, score and whose turn it is."""
+    """The text shows cards and chips, hands, row, score and the player to move."""
     state = State.deal(seed=1).after(Action("place", "4d", "6d", (2, 4)))
     lines = str(state).splitlines()
     assert lines[3] == "2  7c as 2d 3d x  5d 6d 7d 9h qs"
@@ -427,7 +431,7 @@ def test_text():
     ("players", "teams"), [(1, None), (5, None), (7, None), (13, None), (4, 3), (6, 4)]
 )
 def test_wrong_tables_are_errors(players, teams):
-    """Numbers of players and teams that the rule set does not know raise ValueError."""
+    """Numbers of players and teams that the rule set does not allow raise ValueError."""
     with pytest.raises(ValueError, match="official"):
         OFFICIAL.for_players(players, teams)
     with pytest.raises(ValueError, match="draft"):
@@ -435,7 +439,7 @@ def test_wrong_tables_are_errors(players, teams):
 
 
 def test_tables():
-    """Hands, teams and sequences to win of every number of players."""
+    """The tables contain the hand size, teams and sequences to win for each number of players."""
     found = {(rules.players, rules.teams): (rules.hand, rules.sequences) for rules in TABLES[2:]}
     assert found == {
         (2, 2): (7, 2),

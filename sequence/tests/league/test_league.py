@@ -1,4 +1,4 @@
-"""The league: its schedule, its results, its files, and going on after it was stopped."""
+"""Tests of the league: its schedule, results and files, and resuming it."""
 
 import io
 import json
@@ -18,10 +18,10 @@ from rich.console import Console
 from sequence import DRAFT, OFFICIAL, Greedy, Random, State
 from sequence.engine import replay
 from sequence.league import (
+    InProcessPlayer,
     LeagueError,
     Limits,
     Results,
-    TrustedPlayer,
     league,
     play_game,
     progress,
@@ -32,12 +32,12 @@ from sequence.league.records.journal import Journal
 from sequence.league.schedule import deal_seed, game_seed, pairings
 
 BAD = Path(__file__).parent / "agents" / "bad.py"
-TRUSTED = partial(league, seed=1, transport=TrustedPlayer)
+TRUSTED = partial(league, seed=1, transport=InProcessPlayer)
 TIMED = {"times.csv", "games.jsonl"}
 
 
 def files(folder):
-    """The content of all files of a league's folder but the times."""
+    """The contents of all files in a league's folder, except the times."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -46,7 +46,7 @@ def files(folder):
 
 
 def games(results):
-    """All that the records of a league say but the times."""
+    """The contents of a league's records, except the times."""
     return [
         (
             *record.key,
@@ -72,7 +72,7 @@ def test_schedule():
 
 
 def test_names_of_replays():
-    """No two games have the same replay, however the agents are called, nor a name too long."""
+    """Replays have unique names that are not too long, whatever the agents' names are."""
     agents = specs(
         [
             "li=Random",
@@ -90,7 +90,7 @@ def test_names_of_replays():
 
 
 def test_same_deals(tmp_path):
-    """The replays of a deal all begin with the same cards."""
+    """All replays of a deal begin with the same cards."""
     TRUSTED(["Greedy", "Random", "third=Random"], deals=2, out=tmp_path)
     decks = {}
     for path in (tmp_path / "replays").iterdir():
@@ -100,7 +100,7 @@ def test_same_deals(tmp_path):
 
 
 def test_results():
-    """The table counts wins, ties and losses of each agent, and draws itself everywhere."""
+    """The table counts wins, ties and losses of each agent, and is displayed everywhere."""
     results = TRUSTED([Random, Greedy, partial(Random, seed=3)], deals=5)
     assert results.rows[0].agent == "Greedy"
     assert {row.agent for row in results.rows} == {"Greedy", "Random", "Random(seed=3)"}
@@ -116,14 +116,14 @@ def test_results():
 
 
 def test_names_are_escaped():
-    """Names with the signs of HTML and of rich's markup are shown as they are."""
+    """Names with HTML or rich markup are displayed unchanged."""
     results = TRUSTED(["a[b]<i>=Random", "Greedy"], deals=1)
     assert "a[b]<i>" in str(results)
     assert "a[b]&lt;i&gt;" in results._repr_html_()
 
 
 def test_pictures():
-    """The heat map has a number for each pairing and none on its diagonal; rows add to 100."""
+    """The heat map has a number for each pairing, and opposite numbers add up to 100."""
     results = TRUSTED(["Random", "Greedy", "second=Greedy"], deals=2)
     numbers = [text.get_text() for text in results.heat_map().axes[0].texts]
     assert len(numbers) == 6
@@ -134,7 +134,7 @@ def test_pictures():
 
 
 def test_same_league_same_bytes(tmp_path):
-    """The same league writes the same files again, with two jobs too; another seed does not."""
+    """The same league writes the same files again, even with two jobs; another seed does not."""
     agents = ["Random", "Greedy", f"{BAD}:Raises"]
     first = TRUSTED(agents, deals=2, seed=4, out=tmp_path / "a")
     second = TRUSTED(agents, deals=2, seed=4, out=tmp_path / "b", jobs=2)
@@ -154,7 +154,7 @@ def test_same_league_same_bytes(tmp_path):
 
 @pytest.mark.slow
 def test_processes_play_the_same_games():
-    """Agents in processes, one game or two at a time, play what trusted ones play here."""
+    """Agents in processes, with one or two games at a time, play the same games as trusted agents."""
     agents = ["Random", "Greedy"]
     here = TRUSTED(agents, deals=1)
     assert games(league(agents, deals=1, seed=1, action=60)) == games(here)
@@ -163,7 +163,7 @@ def test_processes_play_the_same_games():
 
 @pytest.mark.slow
 def test_a_bad_agent_costs_only_itself(tmp_path):
-    """The others' games are the same with a bad agent in the league, which loses all its own."""
+    """A bad agent loses all its games, and the others' games are the same as without it."""
     alone = TRUSTED(["Random", "Greedy"], deals=1)
     results = league(
         ["Random", "Greedy", f"{BAD}:Dies"], deals=1, seed=1, out=tmp_path, warnings=2, action=60
@@ -181,7 +181,7 @@ def test_a_bad_agent_costs_only_itself(tmp_path):
 
 @pytest.mark.slow
 def test_all_bad_agents(tmp_path):
-    """A league of nothing but bad agents comes to its end."""
+    """A league in which all agents are bad still ends."""
     names = ["Raises", "Nonsense", "Unprintable", "Passes", "Leaves", "Dies", "Hoards", "Spins"]
     results = league(
         [*(f"{BAD}:{name}" for name in names), "Random"],
@@ -199,7 +199,7 @@ def test_all_bad_agents(tmp_path):
 
 @pytest.mark.parametrize("trusted", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_going_on_after_a_kill(trusted, tmp_path):
-    """A league that was killed goes on where it stopped, and ends with the same files."""
+    """A league that was killed continues where it stopped, and ends with the same files."""
     agents = ["Random", "Greedy", "second=Greedy"]
     command = [
         *agents,
@@ -230,7 +230,7 @@ def test_going_on_after_a_kill(trusted, tmp_path):
 
 
 def test_a_line_that_was_cut_off(tmp_path):
-    """A game whose line is not whole is played again; a finished league plays nothing."""
+    """A game whose line is incomplete is played again; a finished league plays no games."""
     first = TRUSTED(["Random", "Greedy"], deals=2, out=tmp_path)
     journal = tmp_path / "games.jsonl"
     whole = journal.read_text()
@@ -244,7 +244,7 @@ def test_a_line_that_was_cut_off(tmp_path):
 
 
 def test_a_folder_of_another_league(tmp_path):
-    """Other settings, another text of an agent's file and a broken journal are refused."""
+    """Other settings, a changed agent file and a damaged journal are rejected."""
     file = tmp_path / "mine.py"
     file.write_text(BAD.read_text())
     agents, folder = ["Random", f"{file}:Counts"], tmp_path / "out"
@@ -258,7 +258,7 @@ def test_a_folder_of_another_league(tmp_path):
 
 
 def test_a_module_that_has_changed(tmp_path, monkeypatch):
-    """An agent that is named by its module is looked at too: another text is another agent."""
+    """When a league is resumed, the file of an agent that is given by its module is also compared."""
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "league_pack").mkdir()
     file = tmp_path / "league_pack" / "mine.py"
@@ -271,7 +271,7 @@ def test_a_module_that_has_changed(tmp_path, monkeypatch):
 
 
 def test_more_deals(tmp_path):
-    """A league with more deals goes on with one that had fewer, to the same files."""
+    """A league with more deals continues one with fewer, and gives the same files."""
     TRUSTED(["Random", "Greedy"], deals=1, seed=3, out=tmp_path / "a")
     first = (tmp_path / "a" / "games.jsonl").read_bytes()
     TRUSTED(["Random", "Greedy"], deals=3, seed=3, out=tmp_path / "a")
@@ -281,7 +281,7 @@ def test_more_deals(tmp_path):
 
 
 def test_a_seed_that_nobody_knows(tmp_path, capsys):
-    """Without a seed a new one is drawn and told; the folder keeps it for going on."""
+    """Without a seed, a new one is drawn and printed; the folder keeps it for resuming."""
     command = ["Random", "Greedy", "--trusted", "--deals", "1"]
     assert main([*command, "--out", str(tmp_path)]) == 0
     seed = json.loads((tmp_path / "settings.json").read_text())["seed"]
@@ -332,7 +332,7 @@ GAME = {
     ],
 )
 def test_broken_journals(line, tmp_path):
-    """A line of the journal that is no game is named in the error."""
+    """The error names the line of the journal that is not a game."""
     (tmp_path / "settings.json").write_text('{"deals": 1, "seed": 1}')
     (tmp_path / "games.jsonl").write_bytes(json.dumps(GAME).encode() + b"\n" + line + b"\n")
     with pytest.raises(LeagueError, match=r"^line 2 of .* is not a game$"):
@@ -341,18 +341,18 @@ def test_broken_journals(line, tmp_path):
 
 @pytest.mark.parametrize("text", [b"[]", b"7", b"{", b"\xff", b"{}", b'{"deals": 1, "seed": "x"}'])
 def test_broken_settings(text, tmp_path):
-    """What is no league's settings is said to be none."""
+    """A file that does not contain a league's settings is reported."""
     (tmp_path / "settings.json").write_bytes(text)
-    with pytest.raises(LeagueError, match=r"settings.json is not the settings of a league$"):
+    with pytest.raises(LeagueError, match=r"settings.json does not contain a league's settings$"):
         TRUSTED(["Random", "Greedy"], deals=1, out=tmp_path)
 
 
 def test_folders_that_do_not_fit(tmp_path, monkeypatch):
-    """Games of others, games without settings, and a full disk are LeagueErrors."""
+    """Other games, games without settings and a full disk raise LeagueError."""
     TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
     with (tmp_path / "a" / "games.jsonl").open("a") as file:
         file.write(json.dumps(GAME | {"agents": ["Random", "Somebody"]}) + "\n")
-    with pytest.raises(LeagueError, match="holds games of another league"):
+    with pytest.raises(LeagueError, match="contains games of another league"):
         TRUSTED(["Random", "Greedy"], deals=1, seed=1, out=tmp_path / "a")
     (tmp_path / "a" / "settings.json").unlink()
     with pytest.raises(LeagueError, match="cannot be a league's folder"):
@@ -365,7 +365,7 @@ def test_folders_that_do_not_fit(tmp_path, monkeypatch):
 
 
 def full_disk(*_args):
-    """What writing does there."""
+    """Writing raises the error of a full disk."""
     raise OSError(28, "No space left on device")
 
 
@@ -376,29 +376,29 @@ def full_disk(*_args):
         ({"deals": "3"}, "deals must be a whole number from 1, not '3'"),
         ({"jobs": None}, "jobs must be a whole number from 1, not None"),
         ({"seed": "x"}, "the seed must be a whole number from 0, not 'x'"),
-        ({"rules": None}, "one of the rule sets draft, official, not by None"),
+        ({"rules": None}, "one of the rule sets draft, official, not with None"),
         ({"rules": replace(DRAFT, heart=False)}, "one of the rule sets"),
         ({"rules": DRAFT.for_players(4)}, "by two players"),
         ({"action": "1"}, "the limit action must be"),
-        ({"agents": "Random"}, "agents are a list"),
-        ({"agents": 3}, "agents are a list"),
-        ({"agents": ["a\nb=Random", "Greedy"]}, "not all of it is printable"),
+        ({"agents": "Random"}, "agents must be a list"),
+        ({"agents": 3}, "agents must be a list"),
+        ({"agents": ["a\nb=Random", "Greedy"]}, "some of it is not printable"),
     ],
 )
 def test_wrong_arguments(arguments, sentence):
-    """What no league can be played with is refused with a sentence."""
+    """Invalid arguments are rejected with an explanation."""
     with pytest.raises(LeagueError, match=sentence):
         TRUSTED(**{"agents": ["Random", "Greedy"]} | arguments)
 
 
 def test_transports_without_a_name():
     """A transport may be any callable."""
-    results = league(["Random", "Greedy"], deals=1, transport=partial(TrustedPlayer))
+    results = league(["Random", "Greedy"], deals=1, transport=partial(InProcessPlayer))
     assert len(results.records) == 2
 
 
 def test_agents_that_cannot_be_made(capsys):
-    """Who cannot be loaded is named before the first game is played."""
+    """An agent that cannot be loaded is reported before the first game."""
     TRUSTED(["Random", "ISMCTS(iterations=0)"], deals=1)
     assert re.fullmatch(
         r"warning: ISMCTS\(iterations=0\) could not be loaded: ValueError: iterations must "
@@ -409,10 +409,10 @@ def test_agents_that_cannot_be_made(capsys):
 
 
 def test_progress_without_a_terminal(capsys, monkeypatch):
-    """Where no bar can be drawn a line says how far the league is: soon, and then less often."""
+    """Without a terminal, lines report the progress: first soon, then less often."""
     clock = iter([0, 1, 2, 100, 109, 112])
     monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
-    with progress.progress(900, 312) as advance:
+    with progress.show_progress(900, 312) as advance:
         for _ in range(5):
             advance()
     assert capsys.readouterr().err == (
@@ -422,20 +422,20 @@ def test_progress_without_a_terminal(capsys, monkeypatch):
 
 
 def test_progress_in_a_notebook(capsys, monkeypatch):
-    """In a notebook the lines are output like any other, not on the red of standard error."""
+    """In a notebook, the lines are normal output, not the red of standard error."""
     shell = SimpleNamespace(kernel=None)
     monkeypatch.setattr("builtins.get_ipython", lambda: shell, raising=False)
-    progress.say("rating ...")
+    progress.print_line("rating ...")
     assert capsys.readouterr() == ("rating ...\n", "")
     monkeypatch.setattr("builtins.get_ipython", lambda: None)
-    progress.say("rating ...")  # IPython in a terminal is no notebook
+    progress.print_line("rating ...")  # IPython in a terminal is not a notebook
     assert capsys.readouterr() == ("", "rating ...\n")
 
 
 def test_progress_on_a_terminal():
-    """On a terminal a bar counts the games."""
+    """On a terminal, a bar counts the games."""
     text = io.StringIO()
-    with progress.progress(3, 1, Console(file=text, force_terminal=True, width=60)) as advance:
+    with progress.show_progress(3, 1, Console(file=text, force_terminal=True, width=60)) as advance:
         advance()
     assert "games" in text.getvalue()
     assert "2/3" in text.getvalue()
@@ -444,7 +444,7 @@ def test_progress_on_a_terminal():
 UNKNOWN = {
     "there is no module 'no'": ["Random", "no:Agent"],
     "sequence has no class State with a method choose": ["Random", "State"],
-    "Random(sed=3) cannot be made: got an unexpected": ["Random", "sequence:Random(sed=3)"],
+    "Random(sed=3) cannot be created: got an unexpected": ["Random", "sequence:Random(sed=3)"],
     "classes with a method choose (Raises, Nonsense, ": ["Random", str(BAD)],
 }
 WRONG = {
@@ -468,7 +468,7 @@ WRONG = {
     ],
 )
 def test_wrong_commands(sentence, options, capsys):
-    """What cannot be played is refused with one sentence and exit status 2."""
+    """Invalid commands are rejected with one sentence and exit status 2."""
     assert main([*(UNKNOWN | WRONG)[sentence], *options]) == 2
     error = capsys.readouterr().err
     assert sentence in error
@@ -476,8 +476,8 @@ def test_wrong_commands(sentence, options, capsys):
 
 
 def test_agents_that_no_process_can_make():
-    """Objects, classes of a notebook and arguments that are no plain values are refused."""
-    with pytest.raises(LeagueError, match="every game makes its own"):
+    """Objects, classes of a notebook and arguments that are not plain values are rejected."""
+    with pytest.raises(LeagueError, match="every game creates a new one"):
         league([Random(), Greedy])
     mine = type("Mine", (Random,), {"__module__": "__main__"})
     with pytest.raises(LeagueError, match="defined in a notebook or a script"):
@@ -517,8 +517,8 @@ def test_command(capsys, tmp_path):
 
 
 def test_games_have_two_sides():
-    """A game of one or three sides, or with a player too few, is refused."""
-    players = [TrustedPlayer(spec(Random)) for _ in range(3)]
+    """A game with one or three sides, or with a missing player, is rejected."""
+    players = [InProcessPlayer(spec(Random)) for _ in range(3)]
     with pytest.raises(ValueError, match="two sides"):
         play_game(players, State.deal())
     with pytest.raises(ValueError, match="two sides"):
@@ -526,10 +526,10 @@ def test_games_have_two_sides():
 
 
 def test_four_players():
-    """`play_game` plays in pairs too; whoever has too many warnings loses for the partner."""
+    """`play_game` also plays games of pairs; a player with too many warnings loses for both."""
     agents = [spec(Random), spec(Random), spec(f"{BAD}:Raises"), spec(Random)]
     played = play_game(
-        [TrustedPlayer(agent) for agent in agents],
+        [InProcessPlayer(agent) for agent in agents],
         State.deal(DRAFT.for_players(4)),
         limits=Limits(warnings=2),
     )

@@ -1,4 +1,4 @@
-"""What goes with an agent to a worker of a cluster, and what is left there."""
+"""Tests of the files that are sent with an agent to a worker, and of their removal."""
 
 import os
 import subprocess
@@ -6,11 +6,11 @@ import sys
 
 FILE = """
 import os, sys
-from sequence.league.cluster import Luggage, kit_digest
+from sequence.league.cluster import TaskPayload, game_code_digest
 from sequence.league.players.specs import Spec
 
 agent = Spec("Mine", "mine.py", "Mine")
-place = Luggage({"mine.py": b"a = 1\\n"}, kit_digest()).unpacked(agent).where
+place = TaskPayload({"mine.py": b"a = 1\\n"}, game_code_digest()).unpack(agent).where
 if not os.fork():
     sys.exit(0)
 os.wait()
@@ -19,7 +19,7 @@ print(place, open(place).read())
 
 
 def test_a_worker_that_ends_leaves_no_file_of_an_agent(tmp_path):
-    """What came with an agent is there until the process ends, whatever its forks do, not longer."""
+    """An agent's files exist until the process ends, whatever its forks do, and no longer."""
     done = subprocess.run(
         [sys.executable, "-c", FILE],
         env={**os.environ, "TMPDIR": str(tmp_path)},

@@ -1,4 +1,4 @@
-"""The page on the league says what is so: its examples, its numbers, its options, its files."""
+"""Tests of the documentation page on the league: its examples, numbers, options and files."""
 
 import doctest
 import re
@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from sequence import Greedy, play
-from sequence.league import Limits, TrustedPlayer, league
+from sequence.league import InProcessPlayer, Limits, league
 from sequence.league.__main__ import parser
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -14,10 +14,12 @@ PAGE = (DOCS / "league.md").read_text(encoding="utf-8")
 
 
 def test_examples_are_so(monkeypatch):
-    """Every example of the page, and that in the agent to copy, gives what stands there."""
+    """Every example of the page, and the one in the agent to copy, gives the stated result."""
     monkeypatch.chdir(DOCS.parent)
     monkeypatch.syspath_prepend(str(DOCS))
-    monkeypatch.delitem(sys.modules, "my_agent", raising=False)  # another test's, of that name
+    monkeypatch.delitem(
+        sys.modules, "my_agent", raising=False
+    )  # another test's module with that name
     import my_agent
 
     for failed, tried in (
@@ -36,7 +38,7 @@ def test_the_example_plays_in_a_process_of_its_own():
 
 
 def test_limits_are_the_defaults():
-    """The seconds, the memory and the number of warnings are those of the code."""
+    """The stated times, memory and number of warnings are those of the code."""
     limits = Limits()
     for sentence in (
         f"may take {limits.first:g} seconds",
@@ -48,7 +50,7 @@ def test_limits_are_the_defaults():
 
 
 def test_commands_are_understood():
-    """Every option that the page names is one of the league, and its command is read."""
+    """Every option on the page is an option of the league, and the page's command can be parsed."""
     options = {option for action in parser()._actions for option in action.option_strings}
     assert set(re.findall(r"--[a-z]+", PAGE)) <= options
     [command] = re.findall(r"^python3 run.py league (.*)$", PAGE, re.MULTILINE)
@@ -57,8 +59,8 @@ def test_commands_are_understood():
 
 
 def test_files_are_those_of_a_league(tmp_path):
-    """The table of files names everything that a league leaves in its folder, and nothing else."""
-    league(["Random", "Greedy"], deals=1, out=tmp_path, transport=TrustedPlayer)
+    """The table of files lists exactly the files that a league writes."""
+    league(["Random", "Greedy"], deals=1, out=tmp_path, transport=InProcessPlayer)
     rows = re.findall(r"^\| (`.*?) \|", PAGE.partition("| in `--out` |")[2], re.MULTILINE)
     named = {name.rstrip("/") for row in rows for name in re.findall(r"`(.*?)`", row)}
     assert named == {path.name for path in tmp_path.iterdir()}
@@ -66,7 +68,7 @@ def test_files_are_those_of_a_league(tmp_path):
 
 
 def test_a_game_has_about_fifty_actions():
-    """The length by which the page works out how long a league takes is that of good players."""
+    """The length of a game that the page assumes is that of good players."""
     lengths = [len(play([Greedy(), Greedy()], seed).actions) for seed in range(12)]
     assert 40 < sum(lengths) / len(lengths) < 60
     assert "A game has about 50 actions." in PAGE

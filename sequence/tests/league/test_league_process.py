@@ -1,4 +1,4 @@
-"""Agents in processes of their own: whatever they do costs themselves, and only warnings."""
+"""Tests of agents in separate processes: faults cost only the agent itself, and only warnings."""
 
 import json
 import os
@@ -10,23 +10,23 @@ from pathlib import Path
 import psutil
 import pytest
 
+from common import clock
 from sequence import DRAFT, OFFICIAL, Action, Greedy, Random, State, play
 from sequence.engine import replay
 from sequence.league import (
-    Gone,
-    Illegal,
-    Late,
+    AgentError,
+    IllegalReply,
+    InProcessPlayer,
     LeagueError,
     Limits,
+    PlayerExited,
     ProcessPlayer,
-    Raised,
-    TrustedPlayer,
-    clock,
+    TimeLimitExceeded,
     play_game,
 )
 from sequence.league.players.specs import parse, spec
-from sequence.league.wire import (
-    NoAction,
+from sequence.league.protocol import (
+    InvalidAction,
     action_from_plain,
     action_to_plain,
     clean,
@@ -35,20 +35,20 @@ from sequence.league.wire import (
 )
 
 BAD = Path(__file__).parent / "agents" / "bad.py"
-LIMITS = Limits(first=60, action=60, memory=300)  # no busy machine makes an agent late
+LIMITS = Limits(first=60, action=60, memory=300)  # no agent is late on a busy machine
 IMPATIENT = replace(LIMITS, action=0.5)
 START = State.deal(seed=3)
 
 
 def bad(name):
-    """The bad agent of that name."""
+    """The bad agent with this name."""
     return parse(f"{BAD}:{name}")
 
 
 def against_random(agent, start=START, limits=LIMITS, transport=ProcessPlayer):
     """A game of the agent, as player 0, against a random player in this process."""
     return play_game(
-        [transport(agent, limits), TrustedPlayer(spec(Random), limits)],
+        [transport(agent, limits), InProcessPlayer(spec(Random), limits)],
         start,
         seed=5,
         limits=limits,
@@ -77,11 +77,11 @@ DEADLY = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*FAULTS, *DEADLY])
 def test_what_costs_a_warning(name, monkeypatch):
-    """Each fault is warned of with its sentence, and the third warning forfeits the game.
+    """Each fault gives a warning with its own sentence, and the third warning forfeits the game.
 
-    What is no matter of the process costs the same with the agent in this process.
+    Faults that do not concern the process have the same cost for an agent in this process.
     """
-    monkeypatch.setattr(clock, "LEAST", -3.5)  # of waiting
+    monkeypatch.setattr(clock, "MIN_WALL_SECONDS", -3.5)  # seconds of waiting
     played = against_random(bad(name), limits=IMPATIENT if name in ("Hangs", "Spins") else LIMITS)
     assert played.forfeit == 0
     assert played.winner == 1
@@ -91,35 +91,35 @@ def test_what_costs_a_warning(name, monkeypatch):
     assert not played.states[-1].is_terminal()
     assert replay.read(replay.write(played.states)) == played.states
     if name in FAULTS:
-        here = against_random(bad(name), transport=TrustedPlayer)
+        here = against_random(bad(name), transport=InProcessPlayer)
         assert (here.warnings, here.states) == (played.warnings, played.states)
 
 
 @pytest.mark.parametrize("name", ["Prints", "Peeks"])
 def test_what_costs_nothing(name):
-    """Prints do not disturb the answers, and the process holds no full state to be found."""
+    """Printing does not disturb the answers, and the process does not contain the full state."""
     played = against_random(bad(name))
     assert played.warnings == ()
     assert played.states[-1].is_terminal()
 
 
 def test_peeking_would_be_seen():
-    """The search for the full state does find it where it is: in the league's own process."""
-    played = against_random(bad("Peeks"), transport=TrustedPlayer)
+    """The search for the full state finds it in the league's own process, where it is."""
+    played = against_random(bad("Peeks"), transport=InProcessPlayer)
     assert "I see it all" in played.warnings[0].sentence
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Keeps", "Floods"])
 def test_what_ends_badly(name):
-    """Memory that is not given back and floods of answers cost warnings, and the game goes on."""
+    """Memory that is not released and floods of answers cost warnings, and the game continues."""
     played = against_random(bad(name), limits=IMPATIENT)
     assert played.warnings
     assert {warned.player for warned in played.warnings} == {0}
 
 
 def test_replaced_actions_are_legal_and_seeded():
-    """With enough warnings the game goes on to its end, and the same seed replaces the same."""
+    """With enough warnings, the game is played to its end; replacements depend on the seed."""
     limits = replace(LIMITS, warnings=1000)
     first, again = (against_random(bad("Raises"), limits=limits) for _ in range(2))
     assert first.states == again.states
@@ -128,13 +128,13 @@ def test_replaced_actions_are_legal_and_seeded():
 
 
 def test_agents_that_live_keep_their_memory():
-    """After an illegal answer the agent goes on; after a lost process it is a new one."""
+    """After an illegal answer, the agent continues; after a lost process, it is a new one."""
     kept = against_random(bad("Counts(after=3)"))
     assert [warned.sentence for warned in kept.warnings] == ["answered 3, which is not an action"]
     player = ProcessPlayer(bad("Counts(after=1)"))
     for _ in range(2):
         player.begin(0, 60)
-        with pytest.raises(Illegal, match="answered 1,"):
+        with pytest.raises(IllegalReply, match="answered 1,"):
             player.ask(START.observation(), 60)
         player.end()
     player.end()
@@ -160,7 +160,7 @@ class Ponders(sequence.Random):
 @pytest.mark.slow
 @pytest.mark.parametrize("inside", [True, False], ids=["a thread", "a process"])
 def test_who_thinks_on_does_so_on_its_own_clock(inside, tmp_path):
-    """What an agent computes while its opponent thinks is part of the time of its next action."""
+    """Computing while the opponent thinks counts towards the time of the next action."""
     (tmp_path / "ponders.py").write_text(PONDERS.format(inside=inside), "utf-8")
     player = ProcessPlayer(parse(str(tmp_path / "ponders.py")), LIMITS)
     try:
@@ -179,9 +179,9 @@ def test_who_thinks_on_does_so_on_its_own_clock(inside, tmp_path):
         player.ask(START.observation(), 600)
         assert player.spent > opponents - 0.1  # both are rounded
         spent = player.spent
-        with pytest.raises(Late):
+        with pytest.raises(TimeLimitExceeded):
             player.ask(START.observation(), 1e-6)
-        assert player.spent < spent  # none of it counts twice
+        assert player.spent < spent  # no time counts twice
     finally:
         player.end()
 
@@ -200,7 +200,7 @@ def test_who_thinks_on_does_so_on_its_own_clock(inside, tmp_path):
     ],
 )
 def test_loading(text, sentence, tmp_path):
-    """What goes wrong while an agent is loaded costs a warning as if it were its action."""
+    """Faults while an agent is loaded cost a warning, like those of an action."""
     file = tmp_path / "my.py"
     file.write_text(text)
     limits = replace(LIMITS, first=1 if "within" in sentence else 60, warnings=1)
@@ -209,29 +209,29 @@ def test_loading(text, sentence, tmp_path):
     assert re.match(sentence, played.warnings[0].sentence)
 
 
-class Stuck(TrustedPlayer):
-    """Late with its second answer, and then with its loading."""
+class Stuck(InProcessPlayer):
+    """A player that is late with its second answer, and then with loading again."""
 
     begun = asked = 0
 
     def begin(self, seed, seconds):
-        """Begin, once."""
+        """Begin; only the first call succeeds."""
         self.begun += 1
         if self.begun > 1:
-            raise Late
+            raise TimeLimitExceeded
         super().begin(seed, seconds)
 
     def ask(self, observation, seconds):
-        """Answer, once."""
+        """Answer; only the first call succeeds."""
         self.asked += 1
         if self.asked > 1:
-            raise Late
+            raise TimeLimitExceeded
         return super().ask(observation, seconds)
 
 
 def test_loading_again():
-    """Who is late with being loaded again is told the time that there was for it."""
-    played = play_game([Stuck(spec(Random)), TrustedPlayer(spec(Random))], START)
+    """The warning about late reloading states the time limit for it."""
+    played = play_game([Stuck(spec(Random)), InProcessPlayer(spec(Random))], START)
     assert [warned.sentence for warned in played.warnings] == [
         "did not answer within 1 s of computing time",
         *["could not be loaded again within 15 s of computing time"] * 2,
@@ -248,9 +248,9 @@ class A:
 """
 
 
-@pytest.mark.parametrize("transport", [ProcessPlayer, TrustedPlayer])
+@pytest.mark.parametrize("transport", [ProcessPlayer, InProcessPlayer])
 def test_global_numbers_are_seeded(transport, tmp_path):
-    """Agents that draw from the global numbers of random and numpy play the same again."""
+    """Agents that use the global generators of random and numpy repeat their games."""
     file = tmp_path / "mine.py"
     file.write_text(GLOBAL)
     seen = [State.deal(seed=seed).observation() for seed in range(10)]
@@ -267,7 +267,7 @@ def test_global_numbers_are_seeded(transport, tmp_path):
 
 
 def test_limits_that_the_machine_does_not_take():
-    """Where the limits of a process cannot be set, no agent is blamed."""
+    """If the limits of a process cannot be set, no agent is blamed."""
     limits = Limits()
     object.__setattr__(limits, "memory", 10**14)
     player = ProcessPlayer(spec(Random), limits)
@@ -290,18 +290,23 @@ def test_limits_that_the_machine_does_not_take():
     ],
 )
 def test_wrong_limits(limits):
-    """Limits are numbers above 0 that a clock and a process can be given."""
+    """Limits are numbers above 0 that a clock and a process can enforce."""
     with pytest.raises(ValueError, match=f"the limit {next(iter(limits))} must be "):
         Limits(**limits)
 
 
 @pytest.mark.slow
 def test_exceptions_of_a_player(monkeypatch):
-    """A process player tells late, gone, raised and illegal apart."""
-    monkeypatch.setattr(clock, "LEAST", 0.0)  # of waiting
+    """A process player distinguishes late, ended, failing and illegal answers."""
+    monkeypatch.setattr(clock, "MIN_WALL_SECONDS", 0.0)  # seconds of waiting
     seen = State.deal(seed=3).after(START.legal_actions()[0])
     seen = seen.after(seen.legal_actions()[0]).observation()
-    for name, fault in {"Hangs": Late, "Dies": Gone, "Raises": Raised, "Nonsense": Illegal}.items():
+    for name, fault in {
+        "Hangs": TimeLimitExceeded,
+        "Dies": PlayerExited,
+        "Raises": AgentError,
+        "Nonsense": IllegalReply,
+    }.items():
         player = ProcessPlayer(bad(name))
         player.begin(1, 60)
         with pytest.raises(fault):
@@ -310,7 +315,7 @@ def test_exceptions_of_a_player(monkeypatch):
 
 
 def test_the_end_of_a_process(tmp_path):
-    """What an agent starts ends with it, and it ends when the league's end of the line closes."""
+    """An agent's children end with it, and it ends when the league closes its pipe."""
     file = tmp_path / "starter.py"
     file.write_text(
         "import subprocess, sys\n"
@@ -332,7 +337,7 @@ def test_the_end_of_a_process(tmp_path):
 
 
 def ends(pid):
-    """Whether a process ends within a minute; one that nobody waits for counts as ended."""
+    """Whether a process ends within a minute; a zombie counts as ended."""
     for _ in range(1200):
         try:
             os.kill(pid, 0)
@@ -348,7 +353,7 @@ def ends(pid):
     "rules", [DRAFT, DRAFT.for_players(4), OFFICIAL, OFFICIAL.for_players(9)], ids=str
 )
 def test_wire(rules):
-    """Observations and actions are the same after the way to a process and back."""
+    """Observations and actions are unchanged after being sent to a process and back."""
     for state in play([Greedy()] * rules.players, 1, rules).states[::7]:
         for player in range(rules.players):
             seen = state.observation(player)
@@ -381,13 +386,13 @@ def test_wire(rules):
     ],
 )
 def test_no_actions(plain):
-    """What a process may send and is no action is said to be none."""
-    with pytest.raises(NoAction, match="which is not an action"):
+    """Replies that are not actions are reported as such."""
+    with pytest.raises(InvalidAction, match="which is not an action"):
         action_from_plain(plain)
 
 
 def test_answers_of_other_types():
-    """An answer need not be an `Action`: a tuple with numpy's numbers is as good."""
+    """An answer need not be an `Action`: a tuple with numpy's numbers is also accepted."""
     import numpy as np
 
     answer = ("place", np.str_("2s"), "2d", np.array([0, 1]))
@@ -395,13 +400,13 @@ def test_answers_of_other_types():
 
 
 def test_own_rules_are_not_sent():
-    """Rules of no named rule set are refused, not taken for others."""
+    """Rules that are not a named rule set are rejected, not mistaken for other rules."""
     with pytest.raises(ValueError, match="only the rule sets draft, official"):
         observation_to_plain(State.deal(replace(DRAFT, heart=False)).observation())
 
 
 def test_sentences_are_clean():
-    """Texts of agents keep no line breaks, control codes, addresses or great length."""
+    """Agents' texts are shortened, without line breaks, control codes and addresses."""
     assert clean("a\x1b[31m\n b <X at 0x7f12345678>") == "a [31m b <X at 0x...>"
     assert len(clean("x" * 10_000)) == 300
 
@@ -422,7 +427,7 @@ SPECS = {
 
 @pytest.mark.parametrize("text", SPECS)
 def test_specs(text):
-    """Agents are read from texts, and their own text reads as the same agent."""
+    """Specifications are read from texts, and reading the text of one gives an equal specification."""
     found = parse(text)
     assert (found.name, found.where, found.cls, found.options) == SPECS[text]
     again = parse(found.text)
@@ -447,13 +452,13 @@ def test_specs(text):
     ],
 )
 def test_wrong_texts(text, message):
-    """A text that names no agent is refused with a sentence, before anything is imported."""
+    """A text that names no agent is rejected with a sentence, before anything is imported."""
     with pytest.raises(LeagueError, match=message):
         parse(text)
 
 
 def test_folders_with_parentheses(tmp_path):
-    """The parentheses of a folder's name are no arguments."""
+    """Parentheses in a folder's name are not taken for arguments."""
     folder = tmp_path / "copy (1)"
     folder.mkdir()
     (folder / "a.py").write_text("")

@@ -1,4 +1,4 @@
-"""Ratings: their order, symmetry and intervals, and the exact posterior of a pair."""
+"""Tests of ratings: order, symmetry, intervals, and the exact posterior of a pair."""
 
 import math
 
@@ -18,7 +18,7 @@ def of_pair(wins, ties, losses):
 @settings(deadline=None, max_examples=10)
 @given(st.integers(0, 6), st.integers(0, 3), st.integers(0, 6))
 def test_symmetry(wins, ties, losses):
-    """Whoever is named first: the ratings are opposite, and the better score has the better one."""
+    """The two ratings are opposite, follow the score, and do not depend on which agent comes first."""
     mine, theirs = of_pair(wins, ties, losses), of_pair(losses, ties, wins)
     assert mine.elo == pytest.approx(-theirs.elo, abs=0.5)
     assert mine.margin == pytest.approx(theirs.margin, abs=0.5)
@@ -26,7 +26,7 @@ def test_symmetry(wins, ties, losses):
 
 
 def test_more_games_narrow_the_interval():
-    """Four times the games halve the interval; ties narrow it like other games."""
+    """Four times as many games halve the interval; ties narrow it like other games."""
     assert of_pair(40, 0, 40).margin == pytest.approx(of_pair(10, 0, 10).margin / 2, rel=0.05)
     assert of_pair(0, 80, 0).margin == pytest.approx(of_pair(40, 0, 40).margin, rel=0.001)
     assert of_pair(10, 1, 10).margin < of_pair(10, 0, 10).margin
@@ -34,7 +34,9 @@ def test_more_games_narrow_the_interval():
 
 
 def test_who_wins_always():
-    """A rating stays finite, above what a lost game would make of it, with a wider interval."""
+    """The rating after only wins is finite, but higher and with a wider interval than after one
+    loss.
+    """
     always, nearly = of_pair(40, 0, 0), of_pair(39, 0, 1)
     assert nearly.elo < always.elo < 1000
     assert nearly.margin < always.margin < 1000
@@ -45,9 +47,9 @@ def test_who_wins_always():
     [(0, 0, 0), (4, 0, 0), (15, 0, 5), (15, 3, 5), (2, 2, 0), (60, 3, 37), (90, 1, 9), (40, 0, 0)],
 )
 def test_the_exact_posterior(match):
-    """Of two agents, mean and interval are those of the posterior by numerical integration."""
+    """For two agents, mean and interval are those of the posterior by numerical integration."""
     wins, ties, losses = match
-    steps = [step / 100 for step in range(-3000, 3001)]  # the difference, natural scale
+    steps = [step / 100 for step in range(-3000, 3001)]  # differences on the natural scale
     weights = [
         math.exp(
             -(wins + ties / 2) * math.log1p(math.exp(-step))
@@ -79,7 +81,7 @@ def test_three_agents():
 
 
 def test_the_same_again():
-    """The ratings are the same to the last bit, and numpy's global numbers are left alone."""
+    """The ratings are repeated bit for bit, and numpy's global generator is not changed."""
     import numpy as np
 
     np.random.seed(7)

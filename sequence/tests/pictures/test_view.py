@@ -1,4 +1,4 @@
-"""Pictures of Sequence: what stands where, whose it is, and the same in words."""
+"""Tests of pictures of Sequence and their descriptions in words."""
 
 import base64
 import random
@@ -19,8 +19,8 @@ from sequence.board.cards import BOARD_CARDS, CARDS
 from sequence.board.layout import BIT, HEART_CELLS, SIZE, card_at, cells_of, mask_of
 from sequence.engine.replay import read
 from sequence.pictures.pieces import COLOURS
-from sequence.pictures.view import LEFT, SMALL, SQUARE, TOP, completed, picture
-from sequence.pictures.words import SHAPES, action_words, card_name, card_words, in_words
+from sequence.pictures.view import LEFT, SMALL, SQUARE, TOP, completed_lines, picture
+from sequence.pictures.words import SHAPES, action_text, card_name, describe_position, spoken_card
 from sequence.tests.support.positions import board_of, state_from
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -57,7 +57,7 @@ def drawn(position, *args, **kwargs):
 
 
 def cell_at(x, y):
-    """The cell in which a point of the picture lies, None beside the board."""
+    """The cell that contains a point of the picture; None outside the board."""
     cell = ((float(y) - TOP) // SQUARE, (float(x) - LEFT) // SQUARE)
     return cell if cell in BIT else None
 
@@ -92,27 +92,27 @@ def chips_by_cell(root):
 
 
 def cards_shown(root):
-    """How often each card lies face up beside the board."""
+    """The number of face-up copies of each card next to the board."""
     return Counter(
         group.get("data-card") for group in root.iter(SVG + "g") if group.get("data-card")
     )
 
 
 def backs(root):
-    """How many cards lie face down."""
+    """The number of face-down cards."""
     return sum(group.get("class") == "back" for group in root.iter(SVG + "g"))
 
 
 @given(positions)
 def test_every_cell_shows_its_card(state):
-    """The card can be read on every cell, under a chip too; the corners are free."""
+    """The card is legible on every cell, even under a chip; the corners are free."""
     expected = {cell: card_name(card_at(cell)) if card_at(cell) else "free" for cell in BIT}
     assert words_on_board(drawn(state)) == expected
 
 
 @given(positions)
 def test_every_chip_is_shown_by_shape_and_colour(state):
-    """Each side has a shape and a colour of its own, on the cells where its chips are."""
+    """Each side has its own shape and colour, on the cells where its chips are."""
     expected = {
         cell: (SHAPES[side], COLOURS[side])
         for side, mask in enumerate(state.chip_masks)
@@ -123,7 +123,7 @@ def test_every_chip_is_shown_by_shape_and_colour(state):
 
 
 def test_shapes_are_what_they_are_called():
-    """Circles, squares and triangles are drawn as such."""
+    """The shapes called circle, square and triangle are drawn as such."""
     board = board_of(NOTHING[:11] + ".xoz......\n" + NOTHING[22:])
     state = state_from(board, [["2s"], ["3s"], ["4s"]], rules=OFFICIAL.for_players(3))
     tags = {}
@@ -138,7 +138,7 @@ def test_shapes_are_what_they_are_called():
 
 @given(positions)
 def test_hands_and_row(state):
-    """The mover's hand and the row lie open; of the others only what they were seen to draft."""
+    """The hand of the player to move, the row, and openly drafted cards of other hands are face up."""
     root, mover = drawn(state), state.to_move
     seen = state.observation()
     others = [player for player in range(state.rules.players) if player != mover]
@@ -149,7 +149,7 @@ def test_hands_and_row(state):
 
 @given(positions, st.integers(0, 11))
 def test_an_observation_is_drawn_from_its_own_seat(state, seat):
-    """The picture of an observation has the observer's hand, whoever is to move."""
+    """The picture of an observation shows the observer's hand, whoever is to move."""
     seat %= state.rules.players
     seen = state.observation(seat)
     root = drawn(seen)
@@ -165,18 +165,18 @@ def test_an_observation_is_drawn_from_its_own_seat(state, seat):
 
 @given(positions)
 def test_a_telephone_shows_the_same(state):
-    """The form with the hands below the board has the same words, cards and chips, and is narrower."""
-    wide, narrow = drawn(state), drawn(state, narrow=True)
+    """The compact layout has the same words, cards and chips, and is narrower."""
+    wide, compact = drawn(state), drawn(state, compact=True)
     assert [text.text for text in wide.iter(SVG + "text")] == [
-        text.text for text in narrow.iter(SVG + "text")
+        text.text for text in compact.iter(SVG + "text")
     ]
-    assert cards_shown(wide) == cards_shown(narrow)
-    assert chips_by_cell(wide) == chips_by_cell(narrow)
-    assert float(narrow.get("width")) < 0.7 * float(wide.get("width"))
+    assert cards_shown(wide) == cards_shown(compact)
+    assert chips_by_cell(wide) == chips_by_cell(compact)
+    assert float(compact.get("width")) < 0.7 * float(wide.get("width"))
 
 
 def test_all_hands_can_be_open():
-    """With all hands given no card lies face down, and all are of one size."""
+    """With all hands given, no card is face down, and all have the same size."""
     state = State.deal(seed=1)
     hands = {player: state.hand(player) for player in range(2)}
     assert f"scale({SMALL})" in picture(state)
@@ -189,7 +189,7 @@ def test_all_hands_can_be_open():
 @given(positions)
 def test_sequences_are_found_again(state):
     """The lines through completed sequences, and the heart, cover exactly the chips in them."""
-    ends, heart = completed(state.observation())
+    ends, heart = completed_lines(state.observation())
     cells = {cell for start, end in ends for cell in between(start, end)}
     locked = {cell for cell in cells if card_at(cell)} | (set(HEART_CELLS) if heart else set())
     assert locked == set(cells_of(state.locked_mask))
@@ -207,13 +207,13 @@ def between(start, end):
 
 @pytest.mark.parametrize("rules", RULES, ids=str)
 def test_lines_count_what_the_score_says(rules):
-    """At the end of random games the drawn lines count the sequences, no more and no fewer."""
+    """At the end of random games, the number of drawn lines matches the number of sequences."""
     chance = random.Random(2)
     for seed in range(40):
         state = State.deal(rules, seed)
         while not state.is_over:
             state = state.after(state.legal_actions().choose(chance))
-        ends, heart = completed(state.observation())
+        ends, heart = completed_lines(state.observation())
         counts = [{5: 1, 9: 2}[len(between(*line))] for line in ends]
         assert sum(counts) + 2 * heart == sum(state.sequences)
 
@@ -223,25 +223,25 @@ def test_nine_in_a_row_are_one_line():
     cells = [(8, col) for col in (0, 1, 2, 3, 5, 6, 7, 8, 4)]
     state = played_on(cells)
     assert state.sequences == (2, 0)
-    assert completed(state.observation()) == ([((8, 0), (8, 8))], False)
+    assert completed_lines(state.observation()) == ([((8, 0), (8, 8))], False)
 
 
 def test_a_five_beside_a_corner_is_one_line():
-    """A five that ends beside a corner is no second line with the corner in it."""
+    """A five that ends next to a corner is not drawn as a second line with the corner."""
     state = played_on([(0, col) for col in (4, 5, 7, 8, 6)])
     assert state.sequences == (1, 0)
-    assert completed(state.observation()) == ([((0, 4), (0, 8))], False)
+    assert completed_lines(state.observation()) == ([((0, 4), (0, 8))], False)
 
 
 def test_a_replay_with_sequences_has_lines():
-    """The committed game in which sequences were completed shows a line for each of them."""
+    """The committed game with completed sequences shows a line for each of them."""
     final = read((REPLAYS / "draft.txt").read_text(encoding="utf-8"))[-1]
-    ends, heart = completed(final.observation())
+    ends, heart = completed_lines(final.observation())
     assert len(ends) + 2 * heart == sum(final.sequences) > 0
 
 
 def test_chips_in_sequences_look_different():
-    """A chip in a sequence has a ring more and a thicker edge than a plain one."""
+    """A chip in a sequence has an additional ring and a thicker edge."""
     board = board_of("*XXXX....*\n" + NOTHING[11:22] + "x.........\n" + NOTHING[33:])
     root = drawn(state_from(board, [["2s"], ["3s"]], sequences=(1, 0)))
     groups = {group.get("data-cell"): group for group in root.iter(SVG + "g")}
@@ -252,7 +252,7 @@ def test_chips_in_sequences_look_different():
 
 @given(positions)
 def test_the_last_move_is_marked(state):
-    """The cell of the latest chip has a frame; a cross is in it if the chip was taken away."""
+    """The cell of the latest chip has a frame, with a cross if the chip was removed."""
     marks = [group for group in drawn(state).iter(SVG + "g") if group.get("class") == "last"]
     moves = [action for action in state.history if action.coords]
     assert len(marks) == min(1, len(moves))
@@ -263,7 +263,7 @@ def test_the_last_move_is_marked(state):
 
 
 def test_what_can_be_clicked_is_marked():
-    """What can be clicked has its move and its label, escaped; what is chosen says so."""
+    """Clickable elements have an escaped move and label, and selected ones are marked."""
     state = State.deal(seed=1)
     clicks = {"card 4d": 'four of "diamonds" & <more>', "cell 2,4": "here", "take jh": "this"}
     root = drawn(state, clicks=clicks, chosen={"card 4d"})
@@ -276,7 +276,7 @@ def test_what_can_be_clicked_is_marked():
 
 
 def test_what_can_be_clicked_looks_different():
-    """A cell and a card that can be clicked differ from the others by fill and by edge."""
+    """A clickable cell or card differs from the others in its fill and edge."""
     state = State.deal(seed=1)
     clicks = {"cell 2,4": "", "card 4d": "", "take jh": ""}
     looks = {}
@@ -290,7 +290,7 @@ def test_what_can_be_clicked_looks_different():
 
 
 def test_of_two_equal_cards_one_is_chosen():
-    """A chosen card that the hand holds twice is pushed up once."""
+    """A selected card of which the hand contains two copies is raised only once."""
     state = state_from(board_of(NOTHING), [["2s", "2s", "3s"], ["5d"]], ["4d", "6d"])
     root = drawn(state, clicks={"card 2s": "", "card 3s": ""}, chosen={"card 2s"})
     ways = [
@@ -300,17 +300,17 @@ def test_of_two_equal_cards_one_is_chosen():
 
 
 def test_a_large_table_fits():
-    """Twelve open hands are drawn small, and the picture is not twice as high as the board."""
+    """Twelve open hands are drawn small, so the picture is less than twice as high as the board."""
     state = State.deal(OFFICIAL.for_players(12), seed=1)
     root = drawn(state, {player: state.hand(player) for player in range(12)})
     assert float(root.get("height")) < 2 * SIZE * SQUARE
 
 
 def test_words_of_a_position():
-    """The alternative text has the score, the turn, the last action, the cards and the chips."""
+    """The alternative text contains the score, the turn, the last action, the cards and the chips."""
     state = State.deal(seed=1)
     state = state.after(state.legal_actions()[0])
-    assert in_words(state) == (
+    assert describe_position(state) == (
         "Sequence, draft, 2 players in 2 teams. Player 1 to move. "
         "Sequences: side 0 (circles) 0, side 1 (squares) 0; 2 to win. "
         "Last actions: player 0: place 4d at 2,4 take 6d. "
@@ -322,37 +322,37 @@ def test_words_of_a_position():
 
 @given(positions, st.booleans())
 def test_the_words_have_the_cards_of_the_picture(state, is_open):
-    """Every card that lies face up is told as often as it lies there, and how many are hidden."""
+    """The description lists every drawn face-up card, and the number of hidden cards."""
     hands = {player: state.hand(player) for player in range(state.rules.players)}
     hands = hands if is_open else None
-    root, words = drawn(state, hands), re.findall(r"[\w,]+", in_words(state, hands))
+    root, words = drawn(state, hands), re.findall(r"[\w,]+", describe_position(state, hands))
     for card, times in cards_shown(root).items():
         assert words.count(card) >= times
-    told = re.findall(r"(\d+) hidden", in_words(state, hands))
+    told = re.findall(r"(\d+) hidden", describe_position(state, hands))
     assert sum(map(int, told)) == backs(root)
 
 
 @given(positions)
 def test_the_words_have_the_actions_of_the_picture(state):
-    """The latest three actions are told, the last one at the end."""
+    """The description lists the latest three actions in order."""
     latest = list(state.observation().plays())[-3:]
     told = "; ".join(f"player {player}: {action}" for player, action in latest)
-    assert (f"Last actions: {told}. " in in_words(state)) == bool(state.history)
+    assert (f"Last actions: {told}. " in describe_position(state)) == bool(state.history)
     shown = [text.text for text in drawn(state).iter(SVG + "text")]
     for player, action in latest:
-        assert f"player {player}: {action_words(action)}" in shown
+        assert f"player {player}: {action_text(action)}" in shown
 
 
 @given(positions)
 def test_the_picture_is_whole_pixels_high(state):
-    """The height is a whole number, without the digits of a rounding error."""
+    """The height is a whole number, without rounding errors."""
     assert drawn(state).get("height").isdecimal()
 
 
 def test_words_of_a_finished_game():
-    """At the end the text says who has won and which chips are in sequences."""
+    """At the end, the text names the winner and the chips in sequences."""
     final = play([Greedy(), Random()], seed=1).final
-    text = in_words(final, {player: final.hand(player) for player in range(2)})
+    text = describe_position(final, {player: final.hand(player) for player in range(2)})
     assert "Side 0 has won." in text
     assert "side 0 (circles) 2, side 1 (squares) 0" in text
     assert "Hand of player 0: " in text
@@ -362,8 +362,8 @@ def test_words_of_a_finished_game():
 
 
 def test_words_without_a_row():
-    """Where cards are drawn blind there is no draft row to tell of."""
-    assert "Draft row" not in in_words(State.deal(OFFICIAL, seed=1))
+    """If cards are drawn blind, the description has no draft row."""
+    assert "Draft row" not in describe_position(State.deal(OFFICIAL, seed=1))
 
 
 @pytest.mark.parametrize(
@@ -371,26 +371,26 @@ def test_words_without_a_row():
     [State.deal(seed=3), State.deal(seed=3).observation(1), play([Random(), Random()], seed=3)],
 )
 def test_positions_draw_themselves(position):
-    """States, observations and games end a cell with their picture and its alternative text."""
+    """At the end of a cell, states, observations and games show their picture with its description."""
     page = position._repr_html_()
     shown = getattr(position, "final", position)
-    assert page.startswith(f'<img alt="{escape(in_words(shown))}"')
+    assert page.startswith(f'<img alt="{escape(describe_position(shown))}"')
     assert base64.b64encode(picture(shown).encode()).decode() in page
 
 
 def test_the_picture_has_a_title_and_a_description():
-    """The SVG by itself says what it is."""
+    """The SVG contains a title and a description."""
     state = State.deal(seed=1)
     root = drawn(state)
     assert root.find(SVG + "title").text == "Sequence"
-    assert root.find(SVG + "desc").text == in_words(state)
+    assert root.find(SVG + "desc").text == describe_position(state)
 
 
 def test_all_cards_have_names():
-    """Every card is printed and spoken in a way of its own, and jacks say what they do."""
+    """Every card has unique printed and spoken names, and those of jacks include their use."""
     assert len({card_name(card) for card in CARDS}) == len(CARDS)
-    assert len({card_words(card) for card in CARDS}) == len(CARDS)
-    assert [card_words(card) for card in ("jd", "jh", "as", "2c")] == [
+    assert len({spoken_card(card) for card in CARDS}) == len(CARDS)
+    assert [spoken_card(card) for card in ("jd", "jh", "as", "2c")] == [
         "jack of diamonds, wild",
         "jack of hearts, removes a chip",
         "ace of spades",
@@ -399,9 +399,9 @@ def test_all_cards_have_names():
 
 
 def test_the_heart_has_a_frame():
-    """The four cells in the middle, once one side has them all, are framed as a sequence."""
+    """The four cells in the middle are framed as a sequence once one side has them all."""
     final = played_on(HEART_CELLS)
-    assert completed(final.observation()) == ([], True)
+    assert completed_lines(final.observation()) == ([], True)
     assert final.locked_mask == mask_of(HEART_CELLS)
     frames = [
         shape for shape in drawn(final).iter(SVG + "rect") if shape.get("class") == "sequence"
@@ -410,7 +410,7 @@ def test_the_heart_has_a_frame():
 
 
 def played_on(cells):
-    """A game in which player 0 puts chips on these cells in this order, and player 1 elsewhere."""
+    """A game in which player 0 plays chips on these cells in this order, and player 1 on others."""
     mine = [card_at(cell) for cell in cells]
     others = [card for card in BOARD_CARDS if card not in mine]
     row = [*mine[6:], *others][:5]

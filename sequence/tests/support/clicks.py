@@ -1,4 +1,4 @@
-"""Boards of Sequence that are played on by clicks, or from a made-up position."""
+"""Helpers for playing on a Sequence board by clicks, or from a made-up position."""
 
 from sequence import PASS
 from sequence.board.actions import FORGO, TRADE
@@ -6,14 +6,14 @@ from tictactoe.tests.support.boards import click
 
 
 def put(game, state):
-    """Go on from a made-up position."""
+    """Continue from a made-up position."""
     game._history.restart(state)
-    game._answer()
+    game._let_agents_play()
     return game
 
 
 def play_by_clicks(game, action, chosen=False):
-    """Click an action together; the card may be chosen already."""
+    """Click the parts of an action; the card may already be selected."""
     before = len(game.states)
     number = len(game.state.history)
     if action in (FORGO, PASS):

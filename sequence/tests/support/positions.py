@@ -1,4 +1,4 @@
-"""Made-up positions for the tests, in the forms of both implementations of the rules."""
+"""Made-up positions for the tests, in the format of either implementation of the rules."""
 
 from sequence.board.cards import CARDS, NUMBER, pile_of, unseen
 from sequence.board.layout import PLAYABLE, mask_of
@@ -10,7 +10,7 @@ LETTERS = ("xX", "oO", "zZ")  # a side's chip, and its chip in a sequence
 
 
 def board_of(drawing):
-    """The slow implementation's board from ten rows of ten letters, "." or "*" for no chip."""
+    """The slow implementation's board from ten rows of ten letters; "." and "*" mean no chip."""
     rows = drawing.split()
     assert [len(row) for row in rows] == [10] * 10, "a drawing has ten rows of ten letters"
     board = {}
@@ -23,7 +23,7 @@ def board_of(drawing):
 
 
 def masks_of(board, teams=2):
-    """The bitboards of such a board: by side all chips, and the chips in sequences."""
+    """The bitboards of such a board: all chips by side, and the chips in sequences."""
     sides = tuple(
         mask_of(cell for cell, chip in board.items() if chip[:1] == str(side))
         for side in range(teams)
@@ -32,7 +32,7 @@ def masks_of(board, teams=2):
 
 
 def state_from(board, hands, row=(), rules=DRAFT, *, deck=None, **changes):
-    """A state with this board and these cards; the undealt ones are the rest unless given."""
+    """A state with this board and these cards; by default, all other cards are undealt."""
     chips, locked = masks_of(board, rules.teams)
     empty = PLAYABLE
     for mask in chips:
@@ -63,12 +63,12 @@ def state_from(board, hands, row=(), rules=DRAFT, *, deck=None, **changes):
 
 
 def as_tuple(action):
-    """An engine's action in the slow implementation's form."""
+    """An engine's action in the slow implementation's format."""
     return (action.kind, action.play_card or None, action.draft_card or None, action.coords or None)
 
 
 def slow_board(state):
-    """A state's board in the slow implementation's form."""
+    """A state's board in the slow implementation's format."""
     board = {}
     for row in range(10):
         for col in range(10):

@@ -1,4 +1,4 @@
-"""States of random games."""
+"""Helpers for states of random games."""
 
 import random
 
@@ -6,7 +6,7 @@ from sequence import State
 
 
 def states_of(rules, seed, every=7):
-    """Every so many states of a random game."""
+    """The states of a random game at a fixed interval."""
     state, chance = State.deal(rules, seed), random.Random(seed)
     while not state.is_terminal():
         if len(state.history) % every == 0:

@@ -1,7 +1,7 @@
-"""A slow, obvious second implementation of the rules: dictionaries of cells and lists of names.
+"""A slow, obviously correct second implementation of the rules, with dictionaries and lists.
 
-It was written from the rule book's text and shares nothing with the engine but `tests` comparing
-them. Cells hold "" (empty), "0", "1", "2" (a chip of that side) or "0!" (in a sequence).
+It was written from the text of the rule book and shares no code with the engine; tests compare the
+two. Cells contain "" (empty), "0", "1", "2" (a chip of that side) or "0!" (in a sequence).
 """
 
 BOARD = """
@@ -22,16 +22,23 @@ CARD = {
     for c, word in enumerate(line.strip("|").split("|"))
 }
 HEART = [(4, 4), (4, 5), (5, 4), (5, 5)]
-SHARED = ["ppppp", "pppps", "pppsp", "ppspp", "psppp", "spppp"]  # in the order of tries
+SHARED = [
+    "ppppp",
+    "pppps",
+    "pppsp",
+    "ppspp",
+    "psppp",
+    "spppp",
+]  # in the order in which they are tried
 
 
 def where(card):
-    """The cells on which a card stands."""
+    """The cells that show a card."""
     return [cell for cell in CARD if CARD[cell] == card]
 
 
 def sequences_by(board, cell, side, heart):
-    """How many sequences the chip that `side` just put on `cell` makes, and the cells marked."""
+    """The number of sequences that `side`'s new chip on `cell` completes, and the marked cells."""
     count, marked = 0, set()
     for down, right in ((1, 0), (0, 1), (1, 1), (1, -1)):
         path = [(cell[0] + k * down, cell[1] + k * right) for k in range(-4, 5)]
@@ -59,7 +66,7 @@ def sequences_by(board, cell, side, heart):
 
 
 class SlowGame:
-    """One game; `play` changes it. `deck` is a list of names, drawn from its front."""
+    """One game, which `play` changes. `deck` is a list of names; cards are drawn from its front."""
 
     def __init__(self, rules, deck):
         self.name, self.players, self.teams = rules.name, rules.players, rules.teams
@@ -73,7 +80,7 @@ class SlowGame:
         self.deck, self.discards = deck, []
         self.board = dict.fromkeys(CARD, "")
         self.scores = [0] * self.teams
-        self.turn, self.traded, self.passes = 0, False, 0
+        self.set_option, self.traded, self.passes = 0, False, 0
 
     def over(self):
         """Whether the game has ended."""
@@ -90,14 +97,14 @@ class SlowGame:
         return sides[0] if len(sides) == 1 else None
 
     def empty(self, cell):
-        """Whether a chip may be put there as far as the board goes."""
+        """Whether the board allows a chip to be placed there."""
         return CARD[cell] != "free" and self.board[cell] == ""
 
     def legal(self):
         """The set of legal actions as tuples (type, play_card, draft_card, coords) with None."""
         if self.over():
             return set()
-        hand, side = self.hands[self.turn], str(self.turn % self.teams)
+        hand, side = self.hands[self.set_option], str(self.set_option % self.teams)
         takes = self.row if self.draft else [None]
         dead = [
             card
@@ -123,7 +130,7 @@ class SlowGame:
         """Play a legal action; `shuffled` is the new deck, if the discards are shuffled now."""
         kind, card, take, cell = action
         if card is not None:
-            hand = self.hands[self.turn]
+            hand = self.hands[self.set_option]
             hand.remove(card)
             self.discards.append(card)
             if self.draft:
@@ -136,7 +143,7 @@ class SlowGame:
                 if not self.deck:
                     assert sorted(shuffled) == sorted(self.discards)
                     self.deck, self.discards = list(shuffled), []
-        side = self.turn % self.teams
+        side = self.set_option % self.teams
         if kind == "remove":
             self.board[cell] = ""
         if kind == "place":
@@ -151,4 +158,4 @@ class SlowGame:
             self.passes += 1
         self.traded = kind == "trade"
         if kind != "trade":
-            self.turn = (self.turn + 1) % self.players
+            self.set_option = (self.set_option + 1) % self.players

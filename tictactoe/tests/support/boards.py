@@ -1,25 +1,25 @@
-"""Boards in a notebook: clicks on them, as a page sends them, and what they show."""
+"""Helpers for boards in a notebook: clicks, as sent by a page, and the displayed content."""
 
 import xml.etree.ElementTree as ET
 
 
 def click(game, *moves):
-    """Click on the board, as the page does."""
+    """A function that clicks on the board as the page does."""
     for move in moves:
         game.board._handle_custom_msg({"move": move}, [])
 
 
 def lit(game):
-    """What can be clicked in the picture that is shown."""
-    root = ET.fromstring(game.board.shown["svg"])
+    """The clickable elements of the displayed picture."""
+    root = ET.fromstring(game.board.content["svg"])
     return {element.get("data-move") for element in root.iter() if element.get("data-move")}
 
 
 def buttons(game):
     """The moves of the buttons."""
-    return [move for move, _ in game.board.shown["buttons"]]
+    return [move for move, _ in game.board.content["buttons"]]
 
 
 def status(game):
     """The line below the picture."""
-    return game.board.shown["status"]
+    return game.board.content["status"]

@@ -1,4 +1,4 @@
-"""Threads for tests: many at once that take turns as often as can be."""
+"""Helpers for tests with many threads, which switch as often as possible."""
 
 import contextlib
 import sys
@@ -12,7 +12,7 @@ PATIENCE = 60  # seconds after which a test that hangs fails
 
 @contextlib.contextmanager
 def restless() -> Iterator[None]:
-    """Threads take turns about every instruction meanwhile, which makes races likely."""
+    """Make threads switch after almost every instruction within the block, so races are likely."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -22,7 +22,7 @@ def restless() -> Iterator[None]:
 
 
 def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
-    """What the calls return when each runs in a thread of its own and all begin together."""
+    """The results of the calls, each in a separate thread; all start simultaneously."""
     barrier, results, errors = threading.Barrier(len(calls)), [None] * len(calls), []
 
     def run(number: int) -> None:
@@ -48,7 +48,7 @@ def at_once(calls: Sequence[Callable[[], Any]]) -> list[Any]:
 
 @contextlib.contextmanager
 def beside(call: Callable[[], Any]) -> Iterator[None]:
-    """Run the call in another thread, which has come to its end when this is left."""
+    """Run the call in another thread during the block; the block ends when the thread has ended."""
     thread = threading.Thread(target=call, daemon=True)
     thread.start()
     yield
@@ -57,14 +57,14 @@ def beside(call: Callable[[], Any]) -> Iterator[None]:
 
 
 class Held:
-    """An agent that answers when it is told to: `asked` has the positions, `answers` the moves."""
+    """An agent that answers on command: `asked` receives the positions, `answers` the moves."""
 
     def __init__(self) -> None:
         self.asked: Queue = Queue()
         self.answers: Queue = Queue()
 
     def choose(self, state: Any) -> Any:
-        """The next of the answers, or its error."""
+        """The next answer; raises it if it is an error."""
         self.asked.put(state)
         answer = self.answers.get(timeout=PATIENCE)
         if isinstance(answer, BaseException):
@@ -72,5 +72,5 @@ class Held:
         return answer
 
     def question(self) -> Any:
-        """The next position that it is asked about."""
+        """The next position for which the agent is queried."""
         return self.asked.get(timeout=PATIENCE)

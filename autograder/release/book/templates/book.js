@@ -1,19 +1,19 @@
-// Search, larger pictures, and boxes that scroll sideways for those who use the keyboard. Pages are
-// whole without it.
+// Search, zoom for pictures, and keyboard access to boxes that scroll sideways. Pages are complete
+// without this script.
 "use strict";
 
-const MOST = 30;    // results that are shown
-const BEFORE = 60;  // letters of a section before the word that was found, and after it
+const MAX_RESULTS = 30;
+const CONTEXT = 60;      // characters before and after a match
 const AFTER = 120;
 
 const form = document.getElementById("search");
 const field = document.getElementById("words");
 const results = document.getElementById("results");
-const found = document.getElementById("found");
+const searchStatus = document.getElementById("search-status");
 const hits = document.getElementById("hits");
 let loading = null;
 
-// Scripts and not data, because a page that was opened from a folder may not fetch a file.
+// Scripts instead of data, because a page opened from disk cannot fetch files.
 function script(name) {
   return new Promise((done, fail) => {
     const element = document.createElement("script");
@@ -24,8 +24,8 @@ function script(name) {
   });
 }
 
-// A word is found as it is, as the beginning of another, and, if it is long, with a slip or two:
-// that forgives typing errors, and "quiescence" finds "quiescent".
+// A word matches itself, words that start with it and, if it is long, words at a small edit distance:
+// this tolerates typing errors, and "quiescence" matches "quiescent".
 function load() {
   loading ??= Promise.all([script("minisearch.js"), script("search-index.js")]).then(() => {
     const engine = new MiniSearch({
@@ -38,17 +38,17 @@ function load() {
   return loading;
 }
 
-// Whether one of the words that were typed is in none of the sections, but for a slip.
+// Whether one of the typed words matches only approximately.
 const onlyAlike = (all) => all.length && all[0].queryTerms.some(
   (word) => !all.some((hit) => hit.terms.some((term) => term.startsWith(word))));
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
-// The text around the first word of the section that was found, all of them marked.
+// The text around the first match in a section, with all matches marked.
 function around(text, words) {
   const any = new RegExp("(?<![\\p{L}\\p{N}])(" + words.map(escaped).join("|") + ")", "iu");
   const at = Math.max(0, text.search(any));
-  const from = Math.max(0, text.lastIndexOf(" ", at - BEFORE) + 1);
+  const from = Math.max(0, text.lastIndexOf(" ", at - CONTEXT) + 1);
   const to = at + AFTER < text.length ? text.lastIndexOf(" ", at + AFTER) : text.length;
   const line = document.createElement("span");
   line.className = "around";
@@ -73,7 +73,7 @@ function show(hit) {
     chapter.textContent = hit.chapter;
     link.append(chapter);
   }
-  // What was typed is marked, not the longer word that begins with it; of a slip, the word meant.
+  // Mark the typed part of a longer word, or the whole word for an approximate match.
   const words = hit.terms.flatMap((term) => hit.queryTerms.filter((word) => term.startsWith(word))
     .concat(term)).sort((a, b) => a.length - b.length);
   link.append(around(hit.text, words));
@@ -83,23 +83,23 @@ function show(hit) {
 }
 
 async function look() {
-  const asked = field.value;
-  const words = asked.trim();
+  const query = field.value;
+  const words = query.trim();
   if (!words) {
     results.hidden = true;
     return;
   }
   try {
     const engine = await load();
-    if (asked !== field.value) return;  // more was typed meanwhile
+    if (query !== field.value) return;  // the query has changed
     const all = engine.search(words);
     const number = all.length === 1 ? "1 section" : `${all.length} sections`;
     const what = onlyAlike(all) ? `Nothing found for ${words}, but ${number} with words like it` : number;
-    found.textContent = all.length > MOST ? `${what}, the first ${MOST} of them:`
+    searchStatus.textContent = all.length > MAX_RESULTS ? `${what}, the first ${MAX_RESULTS} of them:`
       : all.length ? `${what}:` : `Nothing found for ${words}. Try a shorter word.`;
-    hits.replaceChildren(...all.slice(0, MOST).map(show));
+    hits.replaceChildren(...all.slice(0, MAX_RESULTS).map(show));
   } catch (error) {
-    found.textContent = `The search failed: ${error.message}.`;
+    searchStatus.textContent = `The search failed: ${error.message}.`;
     hits.replaceChildren();
   }
   results.hidden = false;
@@ -109,7 +109,7 @@ function close() {
   results.hidden = true;
 }
 
-// Dark or light: as the system has it (theme.js), until somebody chooses.
+// Dark or light: the system's setting (theme.js) until the reader chooses.
 const theme = document.getElementById("theme");
 theme.hidden = false;
 theme.addEventListener("click", () => chooseTheme(
@@ -133,7 +133,7 @@ document.addEventListener("keydown", (event) => {
     field.focus();
     field.select();
   } else if (event.key === "Escape" && !results.hidden) {
-    event.preventDefault();  // the words stay, in case they are wanted again
+    event.preventDefault();  // keep the query
     close();
     field.focus();
   } else if (event.key === "ArrowDown" && results.hidden && event.target === field) {
@@ -149,20 +149,20 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Of long contents, the line of this page is in view; what is read stays where it is.
+// Scroll long contents to the entry of this page, without scrolling the page.
 const contents = document.getElementById("contents");
 const line = contents.querySelector("[aria-current]");
 if (line && line.offsetTop > contents.clientHeight / 2) {
   contents.scrollTop = line.offsetTop - contents.clientHeight / 3;
 }
 
-// What scrolls sideways can be reached by the keyboard, and nothing else is a stop on the way.
+// Only boxes that scroll sideways can be focused by keyboard.
 function reach() {
   for (const box of document.querySelectorAll("main .wide, main .output, main .pane, main pre")) {
     const scrolls = box.scrollWidth > box.clientWidth + 1;
     box.toggleAttribute("tabindex", scrolls);
     if (scrolls) box.tabIndex = 0;
-    if (box.classList.contains("output")) continue;  // it has its role and its name anyway
+    if (box.classList.contains("output")) continue;  // it already has a role and a name
     box.toggleAttribute("role", scrolls);
     box.toggleAttribute("aria-label", scrolls);
     if (scrolls) {
@@ -172,18 +172,18 @@ function reach() {
   }
 }
 
-// A picture that has less room than it needs gets buttons: larger, smaller, all of it. On a telephone
-// it is shrunk or scrolls at first, and its small print can be read, or all of it be seen, as wanted.
-const STEP = 1.25;  // from one size to the next
-const LARGEST = 3;  // times its own size
+// A picture that is larger than the available width gets buttons to zoom in, zoom out and fit. On a
+// phone it is scaled down or scrolls at first.
+const STEP = 1.25;  // factor of one zoom step
+const MAX_SCALE = 3;  // relative to the original size
 const zooms = [];
 
 class Zoom {
   constructor(image) {
     this.image = image;
-    this.box = document.createElement("div");  // which scrolls, while the buttons stay
+    this.box = document.createElement("div");  // scrolls, unlike the buttons
     this.box.className = "pane";
-    this.first = image.getAttribute("style") ?? "";  // as the page has it
+    this.first = image.getAttribute("style") ?? "";  // the original style
     this.group = document.createElement("div");
     this.group.className = "zoom";
     this.group.setAttribute("role", "group");
@@ -210,16 +210,16 @@ class Zoom {
 
   get scale() { return this.image.getBoundingClientRect().width / this.image.naturalWidth; }
 
-  // The scale at which all of its width is seen.
+  // The scale at which the whole width is visible.
   get fit() {
     return Math.min(1, this.box.clientWidth / this.image.naturalWidth);
   }
 
-  // What is in the middle stays there.
+  // Keep the centre in place.
   to(scale) {
     const { box, image } = this, before = this.scale;
     const middle = box.scrollLeft + box.clientWidth / 2;
-    const now = Math.min(Math.max(scale, this.fit), LARGEST);
+    const now = Math.min(Math.max(scale, this.fit), MAX_SCALE);
     image.style.cssText = `width: ${now * image.naturalWidth}px; min-width: 0; max-width: none`;
     box.scrollLeft = middle * now / before - box.clientWidth / 2;
     this.tell();
@@ -230,12 +230,12 @@ class Zoom {
     this.size.textContent = `${Math.round(100 * this.scale)} %`;
     for (const [button, off] of [[this.smaller, this.scale <= this.fit + 0.001],
                                  [this.whole, this.scale <= this.fit + 0.001],
-                                 [this.larger, this.scale >= LARGEST - 0.001]]) {
-      button.setAttribute("aria-disabled", off);  // and not disabled: the focus stays on it
+                                 [this.larger, this.scale >= MAX_SCALE - 0.001]]) {
+      button.setAttribute("aria-disabled", off);  // not `disabled`, so that it keeps the focus
     }
   }
 
-  // In another window the page's own size is the right one again.
+  // After a change of the window's width, restore the original size.
   renew() {
     this.image.style.cssText = this.first;
     this.group.hidden = !(this.image.naturalWidth && this.fit < 1);
@@ -252,7 +252,7 @@ class Zoom {
   }
 }
 
-let wide = 0;  // the window, when the pictures had their sizes
+let wide = 0;  // width of the window at the last update
 
 function measure() {
   if (wide !== window.innerWidth) for (const zoom of zooms) zoom.renew();
@@ -266,6 +266,6 @@ window.addEventListener("load", () => {
 });
 window.addEventListener("resize", measure);
 document.addEventListener("toggle", () => {
-  for (const zoom of zooms) if (!zoom.size.textContent) zoom.renew();  // it had no size so far
+  for (const zoom of zooms) if (!zoom.size.textContent) zoom.renew();  // its size was unknown
   reach();
 }, true);

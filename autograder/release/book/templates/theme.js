@@ -1,4 +1,4 @@
-// Dark or light, before anything is drawn: what was chosen here once, else what the system says.
+// Dark or light, before the first paint: the stored choice, or else the system's setting.
 "use strict";
 
 const KEY = "book-theme";
@@ -8,7 +8,7 @@ function chosen() {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    return null;  // some browsers keep nothing for a page that was opened from a folder
+    return null;  // some browsers do not store data for pages opened from disk
   }
 }
 
@@ -21,10 +21,10 @@ function chooseTheme(theme) {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // it holds for this page only
+    // the choice applies to this page only
   }
 }
 
 setTheme();
 system.addEventListener("change", setTheme);
-window.addEventListener("storage", setTheme);  // chosen on another page
+window.addEventListener("storage", setTheme);  // changed on another page

@@ -1,10 +1,10 @@
-// Arrow keys lead from slide to slide; a slide whose words do not fit is set in smaller ones.
+// Arrow keys move between slides; text that does not fit is scaled down.
 "use strict";
 const slides = [...document.querySelectorAll(".slide")];
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " "];
 const BEFORE = ["ArrowLeft", "ArrowUp", "PageUp"];
 const SIDEWAYS = ["ArrowLeft", "ArrowRight"];
-const SMALLEST = 0.6; // of the size that the style gives: below, nobody reads it
+const MIN_SCALE = 0.6; // of the font size in the style sheet; smaller text is illegible
 
 function here() {
   const line = Math.min(innerHeight, slides[0].offsetHeight) / 2; // in small windows slides are short
@@ -25,20 +25,20 @@ function fit(slide) {
   const content = slide.querySelector(".content");
   if (!content) return;
   const picture = slide.querySelector(".figure img");
-  if (picture) { // a wide picture has the width of the slide, with the words above it
+  if (picture) { // a wide picture gets the full width, below the text
     slide.classList.toggle("stacked", picture.naturalWidth > 2.2 * picture.naturalHeight);
   }
   for (const part of content.querySelectorAll(".text, .code")) {
     part.style.fontSize = "";
     const size = parseFloat(getComputedStyle(part).fontSize);
-    for (let share = 0.95; overflows(content) && share >= SMALLEST; share -= 0.05) {
+    for (let share = 0.95; overflows(content) && share >= MIN_SCALE; share -= 0.05) {
       part.style.fontSize = `${size * share}px`;
     }
   }
   slide.querySelectorAll(".figure").forEach(offer);
 }
 
-// Where a picture scrolls in its box, the keyboard comes there, and left and right move it.
+// A picture that scrolls can be focused, and the left and right keys move it.
 function offer(box) {
   const scrolls = overflows(box);
   box.toggleAttribute("tabindex", scrolls);

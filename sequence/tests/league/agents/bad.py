@@ -1,4 +1,4 @@
-"""Agents with which something is wrong, for the tests of the league; each is otherwise `Random`."""
+"""Faulty agents for the tests of the league; in other respects, each is like `Random`."""
 
 import gc
 import json
@@ -11,7 +11,7 @@ from sequence import PASS, Action, Random, State
 
 
 class Raises(Random):
-    """Raises an error instead of every answer."""
+    """Raises an error instead of answering."""
 
     def choose(self, observation):
         """Nothing."""
@@ -22,12 +22,12 @@ class Nonsense(Random):
     """Answers with a number."""
 
     def choose(self, observation):
-        """What is no action."""
+        """Something that is not an action."""
         return 3
 
 
 class Unprintable(Random):
-    """Answers with an object that cannot even be shown."""
+    """Answers with an object that cannot be printed."""
 
     def choose(self, observation):
         """Itself."""
@@ -38,7 +38,7 @@ class Unprintable(Random):
 
 
 class Passes(Random):
-    """Passes where it may not."""
+    """Passes when it is not allowed to."""
 
     def choose(self, observation):
         """An action of the right form."""
@@ -54,7 +54,7 @@ class Elsewhere(Random):
 
 
 class Endless(Random):
-    """Places a chip where no number has a text."""
+    """Places a chip at coordinates that are too long to print."""
 
     def choose(self, observation):
         """An action of the right form."""
@@ -66,7 +66,7 @@ class Desertion(BaseException):
 
 
 class Deserts(Random):
-    """Raises what few expect."""
+    """Raises an unusual exception."""
 
     def choose(self, observation):
         """Nothing."""
@@ -74,7 +74,7 @@ class Deserts(Random):
 
 
 class Leaves(Random):
-    """Calls sys.exit() instead of every answer."""
+    """Calls sys.exit() instead of answering."""
 
     def choose(self, observation):
         """Nothing."""
@@ -82,7 +82,7 @@ class Leaves(Random):
 
 
 class Dies(Random):
-    """Ends its process at once."""
+    """Ends its process immediately."""
 
     def choose(self, observation):
         """Nothing."""
@@ -99,22 +99,22 @@ class Signals(Random):
 
 
 class Hoards(Random):
-    """Takes all the memory that it can get."""
+    """Allocates all the memory that it can get."""
 
     def choose(self, observation):
-        """Nothing: there is an end to memory."""
+        """Nothing, because memory runs out."""
         heap = []
         while True:
             heap.append(bytearray(10_000_000))
 
 
 class Keeps(Random):
-    """Takes all the memory and does not give it back."""
+    """Allocates all the memory and does not release it."""
 
     heap = []
 
     def choose(self, observation):
-        """Nothing: what is left is not enough for the last request."""
+        """Nothing, because the remaining memory is not enough for the last request."""
         size = 1 << 24
         while size > 64:
             try:
@@ -126,27 +126,27 @@ class Keeps(Random):
 
 
 class Hangs(Random):
-    """Plays its first action and sleeps over all others."""
+    """Plays its first action, and later sleeps instead of playing."""
 
     def choose(self, observation):
-        """A random action, the first time."""
+        """A random action, but only the first time."""
         if len(observation.history) > 1:
             time.sleep(600)
         return super().choose(observation)
 
 
 class Spins(Random):
-    """Plays its first action and computes over the next one for ever."""
+    """Plays its first action and then computes forever."""
 
     def choose(self, observation):
-        """A random action, the first time."""
+        """A random action, but only the first time."""
         while len(observation.history) > 1:
             pass
         return super().choose(observation)
 
 
 class Floods(Random):
-    """Writes one endless line to every descriptor that it finds."""
+    """Writes an endless line to every file descriptor that it finds."""
 
     def choose(self, observation):
         """Nothing."""
@@ -159,7 +159,7 @@ class Floods(Random):
 
 
 class Prints(Random):
-    """Prints what looks like answers, and reads what may be the questions."""
+    """Prints what looks like answers, and tries to read the observations."""
 
     def choose(self, observation):
         """A random action."""
@@ -170,7 +170,7 @@ class Prints(Random):
 
 
 class Peeks(Random):
-    """Looks for the full state in everything that its process holds, and raises if it is there."""
+    """Searches its process for the full state, and raises an error if it finds one."""
 
     def choose(self, observation):
         """A random action."""
@@ -180,13 +180,13 @@ class Peeks(Random):
 
 
 class Counts:
-    """Plays at random from its own seed, and says how often it was asked by a broken answer."""
+    """Plays at random with its own seed, and reports the number of its calls in an invalid answer."""
 
     def __init__(self, after=3):
         self.asked, self.after = 0, after
         self.random = Random(1)
 
     def choose(self, observation):
-        """A random action; a number instead of the action number `after`."""
+        """A random action, or the count instead of action number `after`."""
         self.asked += 1
         return self.asked if self.asked == self.after else self.random.choose(observation)

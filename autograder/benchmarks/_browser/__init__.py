@@ -1,4 +1,0 @@
-"""JupyterLab and the live site in a headless Chromium, for benchmarks and for the browser tests.
-
-May import what the benchmarks may.
-"""

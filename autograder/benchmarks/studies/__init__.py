@@ -1,0 +1,4 @@
+"""Benchmarks of single studies and of the notebooks.
+
+May import whatever `autograder.benchmarks` may import.
+"""

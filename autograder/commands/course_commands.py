@@ -1,0 +1,124 @@
+"""The commands with which a course folder owns its course."""
+
+from typing import Annotated
+
+import typer
+
+from autograder.commands.console import print_error, print_line, progress
+from autograder.commands.options import NEEDS_ATTENTION, CoursePath, report_errors
+from autograder.course_folder import CourseFolder
+from common.command_lines import advice
+from course.checks import studies
+from course.checks.study_paths import use_studies
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these commands to the program."""
+    app.command()(adapt)
+    app.command()(upgrade)
+    app.command("new-study")(new_study)
+
+
+def adapt(course: CoursePath) -> None:
+    """Apply the course's own table, course.toml, to the studies of the kit.
+
+    Example: autograder adapt --course my_course. Points, checks and questions left out, hidden
+    positions, known mistakes and texts of notebooks change only in the course folder. `generate`
+    does the same before it generates assignments.
+    """
+    with report_errors():
+        folder = CourseFolder.open(course)
+        if not adapt_studies(folder):
+            print_line(f"the studies of {folder.root} are up to date")
+
+
+def upgrade(course: CoursePath) -> None:
+    """Show what this version of the kit changes for a course. Nothing is changed.
+
+    Example: autograder upgrade --course my_course, with the new kit, before you use it for the
+    course. It compares every assignment that was generated with the present studies, and tries the
+    course's own table. The exit status is 1 if something changes.
+    """
+    with report_errors():
+        folder = CourseFolder.open(course)
+        from autograder.release.own_course import upgrade as upgrading
+        from autograder.release.own_course.adapted_studies import Adaptation
+
+        adaptation = Adaptation(folder)
+        outdated, problems = adaptation.outdated(), adaptation.problems()
+        for problem in problems:
+            print_error(f"problem: {problem}")
+        for name, reason in outdated.items():
+            print_line(
+                f"{name}: this course's own version must be made again, because {reason}; "
+                f"{advice('adapt', course=folder.root)} does so"
+            )
+        differing = upgrading.changes(folder, adaptation.preview)
+        for name, sentences in differing.items():
+            for sentence in sentences:
+                print_line(f"{name}: {sentence}")
+            print_line(
+                f"{name}: {advice('generate', name, course=folder.root)} makes the new version, and "
+                f"{advice('grade', name, course=folder.root)} updates the marks"
+            )
+        for assignment in (unknown := upgrading.not_recorded(folder)):
+            print_line(
+                f"{assignment}: an earlier version of the kit generated it, so its differences are "
+                "unknown; generate it again to be sure"
+            )
+        if not (outdated or problems or differing or unknown):
+            print_line(f"{folder.root}: nothing changes")
+    raise typer.Exit(NEEDS_ATTENTION if outdated or problems or differing or unknown else 0)
+
+
+def new_study(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Its name, for example nim.", show_default=False)
+    ],
+    course: CoursePath,
+) -> None:
+    """Write a small working study into the course folder, which is created if necessary.
+
+    Example: autograder new-study nim --course my_course. It has an answer with solution regions, a
+    notebook, a question, cases, known mistakes and a test; edit them, then run build and doctor.
+    """
+    with report_errors():
+        from autograder.release.own_course.new_study import new_study as write_study
+        from autograder.release.own_course.new_study import require_name
+
+        require_name(name)  # before the folder is created
+        folder = CourseFolder.create(course)
+        with progress() as bar:
+            task = bar.add_task("Building", total=None, note="")
+            study = write_study(folder, name, lambda step: bar.update(task, note=step))
+        print_line(f"{study.title}: {study.folder} (public) and {study.staff_folder} (staff)")
+        print_line(f"after an edit: {advice('build', study.name, course=folder.root)}")
+        print_line(f"to verify it: {advice('doctor', study.name, course=folder.root)}")
+        print_line(f"to generate it: {advice('generate', study.name, course=folder.root)}")
+
+
+def is_own_study(folder: CourseFolder, study: str) -> bool:
+    """Whether a study was written for this course, not made from a study of the kit."""
+    with use_studies():
+        return study not in studies()
+
+
+def adapt_studies(folder: CourseFolder) -> list[str]:
+    """Make the course's versions of studies that are out of date; return the names of these
+    studies.
+    """
+    from autograder.release.own_course.adapted_studies import Adaptation  # slow to import
+
+    adaptation = Adaptation(folder)
+    if not adaptation.outdated():
+        return []
+    with progress() as bar:
+        task = bar.add_task("Adapting", total=None, note="")
+        updated = adaptation.update(lambda step: bar.update(task, note=step))
+    CourseFolder.open(folder.root)  # this process uses the new versions
+    for name in updated:
+        print_line(
+            f"{name}: this course's version is in {adaptation.home}; "
+            f"{advice('doctor', name, course=folder.root)} verifies it"
+        )
+    return updated

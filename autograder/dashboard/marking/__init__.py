@@ -1,0 +1,4 @@
+"""The page on which written answers are marked.
+
+May import whatever `autograder.dashboard` may import.
+"""

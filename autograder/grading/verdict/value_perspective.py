@@ -1,0 +1,98 @@
+"""Finds the player from whose perspective a search tree is evaluated.
+
+Minimax uses the same perspective in all nodes; negamax uses that of the player to move in each
+node. The reference's values are from the perspective of the player who moves at the root. A
+student's values may be from any perspective, provided that it is the same throughout. The perspective
+that fits most nodes is chosen.
+"""
+
+from collections.abc import Callable, Iterator
+from math import inf, isclose
+from typing import Any, NamedTuple
+
+from course.checks.trees import Node
+from tictactoe.nodes import Visit
+
+NEARLY_ALL = 0.9  # share of the values that must fit an unusual perspective
+
+
+class Perspective(NamedTuple):
+    """A perspective: a description of the player, and the sign that the root's value has in a node."""
+
+    words: str
+    sign: Callable[[Any, Any], int]  # takes the root's state and the node's state
+
+
+def _of_player(player: str) -> Perspective:
+    return Perspective(player, lambda root, state: 1 if root.to_move == player else -1)
+
+
+ROOT = Perspective("the player to move at the root", lambda root, state: 1)
+PERSPECTIVES = (
+    ROOT,
+    Perspective(
+        "the player to move in each node",
+        lambda root, state: 1 if state.to_move == root.to_move else -1,
+    ),
+    Perspective(
+        "the player who has just moved in each node",
+        lambda root, state: -1 if state.to_move == root.to_move else 1,
+    ),
+    _of_player("x"),
+    _of_player("o"),
+)
+
+
+def find_perspective(ours: Visit, theirs: Node) -> Perspective:
+    """Return the perspective that fits nearly all of the student's values.
+
+    If no perspective does, return that of minimax or negamax, whichever fits more values.
+    """
+    pairs = list(_corresponding_nodes(ours, theirs))
+
+    def fitting(perspective: Perspective) -> int:
+        return sum(same_value(node, value, perspective, ours) for node, value in pairs)
+
+    best = max(PERSPECTIVES, key=fitting)
+    is_clear = fitting(best) >= NEARLY_ALL * len(pairs)
+    return best if is_clear else max(PERSPECTIVES[:2], key=fitting)
+
+
+def same_value(ours: Visit, value: str, perspective: Perspective, root: Visit) -> bool:
+    """Whether a student's value, from this perspective, means the same as the reference's.
+
+    Outside the window, a value is only a bound, so all values there mean the same.
+    """
+    theirs = to_number(value)
+    if theirs is None or ours.value is None:
+        return False
+    low, high = (ours.bounds.get(name, bound) for name, bound in (("alpha", -inf), ("beta", inf)))
+    theirs *= perspective.sign(root.state, ours.state)
+    return isclose(
+        *(min(max(number, low), high) for number in (ours.value, theirs)), rel_tol=0, abs_tol=1e-9
+    )
+
+
+def to_number(value: Any) -> float | None:
+    """Convert an untrusted value to a number; None if it is not a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def short_number(value: Any) -> str:
+    """Write a number with at most ten digits; anything else as Python writes it."""
+    return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)
+
+
+def _corresponding_nodes(ours: Visit, theirs: Node) -> Iterator[tuple[Visit, str]]:
+    """Yield the pairs of nodes to which the same moves lead in both trees, if the perspective
+    matters there.
+    """
+    if ours.value:
+        yield ours, theirs.value
+    known = {child.move: child for child in theirs.children}
+    for child in ours.children:
+        if str(child.move) in known:
+            yield from _corresponding_nodes(child, known[str(child.move)])

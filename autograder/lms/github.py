@@ -1,0 +1,87 @@
+"""GitHub Classroom: the roster, the grades and the repositories of an assignment.
+
+The forms are those of GitHub's documentation and of its command-line tool:
+
+- "Manage classrooms" and the glossary in "Manage coursework with GitHub Classroom" (docs.github.com):
+  a roster identifies students by an identifier that the teacher chooses. The downloaded file
+  `classroom_roster.csv` has the columns identifier, github_username, github_id and name.
+- `cmd/gh-classroom/clone/student-repos` in github/gh-classroom clones every repository of an
+  assignment into `ASSIGNMENT-submissions/ASSIGNMENT-USERNAME`.
+- `cmd/gh-classroom/assignment-grades` there, like *Download grades*, writes a CSV with
+  github_username, roster_identifier and submission_timestamp.
+
+Times of commits are not used, because students choose them; the timestamp in the grades is GitHub's.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from autograder.lms.tables import Table
+from autograder.lms.uploads import Directory, FilePart, Hint, Upload
+
+ROSTER = ("identifier", "github_username")
+USERNAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?")
+
+
+def is_roster(head: Iterable[str]) -> bool:
+    """Whether the column names are those of GitHub Classroom's roster."""
+    return {*ROSTER} <= {*head}
+
+
+def roster_fields(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the id and the names of a student. The identifier of the roster is the id.
+
+    >>> roster_fields({"identifier": "ada", "github_username": "countess", "name": "Ada Byron"})
+    {'id': 'ada', 'first_name': 'Ada', 'last_name': 'Byron'}
+    """
+    first, _, last = row.get("name", "").strip().rpartition(" ")
+    return {
+        "id": row["identifier"].strip(),
+        "first_name": first.strip(),
+        "last_name": last.strip(),
+    }
+
+
+def usernames(table: Table) -> dict[str, str]:
+    """Return the identifiers of the students on a roster, by their names on GitHub.
+
+    Students who have not linked their accounts have no name on GitHub.
+    """
+    return {
+        row["github_username"].strip().lower(): row["identifier"].strip()
+        for _, row in table.records()
+        if row["github_username"].strip() and row["identifier"].strip()
+    }
+
+
+def read_uploads(parts: Iterable[FilePart], directory: Directory) -> list[Upload]:
+    """Return the submissions in a folder of cloned repositories, or in an archive of it."""
+    listed = [part for part in parts if len(part.name.parts) > 1]
+    assignment = _assignment(listed, directory)
+    uploads: dict[str, Upload] = {}
+    for part in listed:
+        repository, *inside = part.name.parts
+        username = repository.removeprefix(f"{assignment}-") if assignment else ""
+        if not assignment or username == repository or inside[0] == ".git":
+            continue
+        hint = Hint("github", username, username)
+        upload = uploads.setdefault(repository, Upload(repository, ((hint,),)))
+        upload.add("/".join(inside), part)
+    return list(uploads.values())
+
+
+def _assignment(parts: Iterable[FilePart], directory: Directory) -> str:
+    """Return the name of the assignment, with which most repositories of known students begin; ""
+    if there are none.
+
+    Both names may contain hyphens: `hw-1-ada-b` may be Ada-B's or B's.
+    """
+    beginnings: Counter[str] = Counter()
+    for repository in {part.name.parts[0] for part in parts}:
+        pieces = repository.split("-")
+        for cut in range(1, len(pieces)):
+            username = "-".join(pieces[cut:])
+            if directory.find((Hint("github", username),)):
+                beginnings["-".join(pieces[:cut])] += 1
+    return max(beginnings, key=lambda name: (beginnings[name], len(name)), default="")

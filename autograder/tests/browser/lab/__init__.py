@@ -1,0 +1,1 @@
+"""JupyterLab and formgrader in a browser."""

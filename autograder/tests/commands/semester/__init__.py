@@ -1,0 +1,1 @@
+"""A whole semester, by commands only."""

@@ -1,0 +1,1 @@
+"""Commands run from a terminal: signals, encodings and folders."""

@@ -1,0 +1,1 @@
+"""Fresh cases, which the doctor draws from a seed."""

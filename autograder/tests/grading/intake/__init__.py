@@ -1,0 +1,1 @@
+"""From submitted files to the modules that are graded."""

@@ -1,0 +1,1 @@
+"""The history of marks, and regrade requests."""

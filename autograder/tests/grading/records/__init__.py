@@ -1,0 +1,1 @@
+"""The gradebook and the other records of the course folder."""

@@ -1,0 +1,127 @@
+"""Every version of a submission is kept, and the last, best or average mark counts."""
+
+import shutil
+
+import pytest
+from nbgrader.api import Gradebook
+from typer.testing import CliRunner
+
+from autograder.commands.cli import app
+from autograder.course_folder import CourseFolder
+from autograder.database import db_url
+from autograder.grading.records.attempts import FOLDER, keep_version, record_marks
+from autograder.grading.run.batch import grade
+from autograder.release.assignments import generate_assignment
+from autograder.reporting import export
+from autograder.reporting.report import read_class
+from autograder.tests.support.needs import need_isolation
+from course.checks import load_study
+
+pytestmark = pytest.mark.xdist_group("attempts")
+
+WEEK = "week7"
+
+
+@pytest.fixture
+def course(tmp_path) -> CourseFolder:
+    """ada has submitted in time with 8 points, and again two days late with 6."""
+    folder = CourseFolder.create(tmp_path / "course")
+    folder.release(WEEK).mkdir(parents=True)
+    with Gradebook(db_url(folder)) as book, book.db.no_autoflush:
+        book.add_assignment(WEEK, duedate="2026-03-02 10:00:00 UTC")
+        book.add_notebook("one", WEEK)
+        book.add_grade_cell("test", "one", WEEK, max_score=10, cell_type="code")
+        book.add_student("ada")
+        book.add_submission(WEEK, "ada", timestamp="2026-03-04 10:00:00 UTC")
+        book.db.commit()
+    for points, time in ((8, "2026-03-02 09:00 UTC"), (6, "2026-03-04 10:00 UTC")):
+        work = folder.own_submission(WEEK, "ada")
+        work.mkdir(parents=True, exist_ok=True)
+        (work / "timestamp.txt").write_text(time, "utf-8")
+        keep_version(folder, folder.assignment(WEEK), "ada")
+        with Gradebook(db_url(folder)) as book:
+            book.find_grade("test", "one", WEEK, "ada").manual_score = points
+            book.db.commit()
+        if points == 8:
+            (version,) = (folder.root / FOLDER / WEEK / "ada").iterdir()
+            entry = {"status": "graded", "state": {"submission": version.name}}
+            for _ in range(2):
+                record_marks(folder, folder.assignment(WEEK), "ada", entry, "another")
+    folder.results(WEEK, "ada").mkdir(parents=True)
+    (folder.results(WEEK, "ada") / "nbgrader.txt").touch()
+    return folder
+
+
+def score(folder: CourseFolder, table: str) -> float:
+    """The score of ada that counts with this table of the course."""
+    (folder.root / "course.toml").write_text(table, "utf-8")
+    done = CliRunner().invoke(app, ["late-penalties", WEEK, "-c", str(folder.root)])
+    assert done.exit_code == 0, done.output
+    (column,) = export.read_marks(folder).columns
+    (row,) = read_class(folder, folder.assignment(WEEK)).rows
+    assert row.score == column.marks["ada"].score
+    return column.marks["ada"].score
+
+
+def test_every_version_is_kept(course):
+    """A version that is kept already is not copied again."""
+    keep_version(course, course.assignment(WEEK), "ada")
+    versions = sorted((course.root / FOLDER / WEEK / "ada").iterdir())
+    assert len(versions) == 2
+    assert {(version / "timestamp.txt").read_text("utf-8") for version in versions} == {
+        "2026-03-02 09:00 UTC",
+        "2026-03-04 10:00 UTC",
+    }
+
+
+@pytest.mark.parametrize(("counts", "mark"), [("last", 6), ("best", 8), ("average", 7)])
+def test_the_course_decides_which_mark_counts(course, counts, mark):
+    """The default is the last one."""
+    assert score(course, "") == 6
+    assert score(course, f'[attempts]\ncounts = "{counts}"\n') == mark
+
+
+def test_penalties_of_attempts(course):
+    """Each attempt has its own penalty, which follows the due date."""
+    late = "[late]\npercent = 10\n[attempts]\ncounts = "
+    assert score(course, late + '"average"') == pytest.approx((8 + 6 * 0.8) / 2)
+    CliRunner().invoke(
+        app, ["late-penalties", WEEK, "--due", "2026-03-01 10:00 UTC", "-c", str(course.root)]
+    )
+    assert score(course, late + '"average"') == pytest.approx((8 * 0.9 + 6 * 0.7) / 2)
+    assert score(course, late + '"best"') == pytest.approx(8 * 0.9)
+
+
+def test_a_mistake_in_the_table_is_reported(course):
+    """The message names the file and the values."""
+    (course.root / "course.toml").write_text('[attempts]\ncounts = "first"\n', "utf-8")
+    done = CliRunner().invoke(app, ["export", "-c", str(course.root)])
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "'first' is not one of 'last', 'best', 'average'" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_better_of_two_graded_attempts(tmp_path):
+    """A resubmission without the answer does not lower the mark, however often it is graded."""
+    need_isolation()
+    study = load_study("study2")
+    folder = CourseFolder.create(tmp_path / "course")
+    generate_assignment(folder, study)
+    (folder.root / "course.toml").write_text('[attempts]\ncounts = "best"\n', "utf-8")
+    work = folder.own_submission(study.assignment, "ada")
+    shutil.copytree(folder.release(study.assignment), work)
+    shutil.copy(study.staff_folder / study.module, work)
+    grade(folder, study, jobs=1)
+    (before,) = export.read_marks(folder).columns
+    assert before.marks["ada"].score > 0
+    shutil.copy(folder.release(study.assignment) / study.module, work)
+    for _ in range(2):
+        grade(folder, study, jobs=1)
+        (after,) = export.read_marks(folder).columns
+        assert after.marks["ada"].last_score == 0
+        assert after.marks["ada"].score == before.marks["ada"].score
+    done = CliRunner().invoke(app, ["feedback", "study2", "-c", str(folder.root)])
+    assert done.exit_code == 0, done.output
+    page = next((folder.root / "feedback" / "ada" / study.assignment).glob("*.html"))
+    assert "Attempts: 2, with" in page.read_text("utf-8")
+    assert len(list((folder.root / FOLDER / study.assignment / "ada").iterdir())) == 2

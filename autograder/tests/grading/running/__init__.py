@@ -1,0 +1,1 @@
+"""Processes, workers and limits of a grading run."""

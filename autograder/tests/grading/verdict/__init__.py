@@ -1,0 +1,1 @@
+"""The marks of a submission, and their explanation."""

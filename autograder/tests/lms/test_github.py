@@ -1,0 +1,145 @@
+"""GitHub Classroom: the roster, cloned repositories, and times from the grades."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograder.commands.roster import read_roster
+from autograder.course_folder import CourseFolder
+from autograder.lms import github
+from autograder.lms.rosters import directory, remember_roster
+from autograder.lms.tables import read_table
+from autograder.lms.times import read_times
+from autograder.lms.uploads import Hint
+from autograder.reporting.gradebook import read_gradebook, students_of
+from autograder.tests.support.commands import autograder
+from autograder.tests.support.lms_files import (
+    BOMS,
+    DELIMITERS,
+    LOGINS,
+    NEWLINES,
+    STUDY,
+    archive,
+    collected,
+    course,
+    submissions,
+    written,
+)
+
+MODULE = STUDY.module
+HOME = STUDY.assignment
+# The columns of classroom_roster.csv; a student who has not linked an account has no username.
+ROSTER = """\
+"identifier","github_username","github_id","name"
+"ada","Countess","1001","Ada Byron"
+"ben@example.org","ada-b","1002",""
+"zoe","","",""
+"""
+# The columns of cmd/gh-classroom/assignment-grades.
+GRADES = """\
+assignment_name,assignment_url,starter_code_url,github_username,roster_identifier,\
+student_repository_name,student_repository_url,submission_timestamp,points_awarded,points_available
+hw-1,u,s,Countess,ada,hw-1-Countess,r,2026-03-03T11:30:00Z,0,0
+hw-1,u,s,ada-b,ben@example.org,hw-1-ada-b,r,,0,0
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A course that knows the students' names on GitHub."""
+    folder = course(tmp_path / "course")
+    (tmp_path / "classroom_roster.csv").write_text(ROSTER, "utf-8")
+    remember_roster(folder, tmp_path / "classroom_roster.csv")
+    return folder
+
+
+def test_the_identifier_is_the_students_id():
+    """Names are optional."""
+    assert read_roster(ROSTER) == [
+        {"id": "ada", "first_name": "Ada", "last_name": "Byron"},
+        {"id": "ben@example.org", "first_name": "", "last_name": ""},
+        {"id": "zoe", "first_name": "", "last_name": ""},
+    ]
+    names = github.usernames(read_table(ROSTER, "it"))
+    assert names == {"countess": "ada", "ada-b": "ben@example.org"}
+
+
+def test_cloned_repositories(folder, tmp_path):
+    """Hyphens in both names; git's own files, hidden ones and other folders are left out."""
+    for name in ("hw-1-Countess", "hw-1-ada-b", "hw-1-stranger"):
+        place = tmp_path / "hw-1-submissions" / name
+        (place / ".git").mkdir(parents=True)
+        (place / ".git" / "config").write_text("[core]\n", "utf-8")
+        (place / ".gitignore").write_text("*.pyc\n", "utf-8")
+        (place / "notes").mkdir()
+        (place / "notes" / "a.txt").write_text(name, "utf-8")
+        (place / MODULE).write_text(name, "utf-8")
+    result = collected(folder, tmp_path / "hw-1-submissions")
+    assert result.system == "github"
+    assert submissions(folder) == {
+        f"ada/{HOME}/{MODULE}": "hw-1-Countess",
+        f"ada/{HOME}/notes/a.txt": "hw-1-Countess",
+        f"ben/{HOME}/{MODULE}": "hw-1-ada-b",
+        f"ben/{HOME}/notes/a.txt": "hw-1-ada-b",
+    }
+    assert result.refused == ["hw-1-stranger: no student on the roster has this name or number"]
+
+
+def test_an_archive_of_repositories_with_times(folder, tmp_path):
+    """The folder around the repositories does not matter; times are GitHub's."""
+    path = archive(
+        tmp_path / "s.zip",
+        {
+            f"hw-1-submissions/hw-1-Countess/{MODULE}": "ada",
+            f"hw-1-submissions/hw-1-ada-b/{MODULE}": "ben",
+        },
+    )
+    times = read_times(read_table(GRADES, "it"), UTC)
+    assert [when for _, when in times] == [datetime(2026, 3, 3, 11, 30, tzinfo=UTC)]
+    collected(folder, path, *times)
+    assert submissions(folder)[f"ada/{HOME}/timestamp.txt"] == "2026-03-03 11:30:00 UTC"
+    assert f"ben/{HOME}/timestamp.txt" not in submissions(folder)
+
+
+def test_without_a_roster_of_github_the_ids_are_the_names(tmp_path):
+    """A roster whose ids are names on GitHub needs nothing else."""
+    folder = course(tmp_path / "course")
+    path = archive(tmp_path / "s.zip", {f"a/hw-ada/{MODULE}": "ada", f"a/hw-ben/{MODULE}": "ben"})
+    assert list(collected(folder, path).statuses) == ["ada", "ben"]
+
+
+@given(st.lists(LOGINS, min_size=1, max_size=5, unique_by=str.casefold), BOMS, DELIMITERS, NEWLINES)
+def test_a_roster_is_the_same_after_reading_and_writing(logins, bom, delimiter, newline):
+    """Identifiers and names on GitHub are kept."""
+    head = ["identifier", "github_username", "github_id", "name"]
+    rows = [[login, f"user{number}", str(number), ""] for number, login in enumerate(logins)]
+    table = read_table(written([head, *rows], delimiter, newline, bom), "it")
+    assert [student["id"] for student in read_roster(table.text())] == logins
+    again = read_table(table.text(), "it")
+    assert again == table
+    assert github.usernames(again) == {f"user{n}": login for n, login in enumerate(logins)}
+
+
+def test_a_roster_of_github_adds_names_to_known_students(tmp_path):
+    """Identifiers that the course already knows, such as addresses, add no second student."""
+    for name, text in [
+        ("class.csv", "id,email\nada,ada@x.org\nben,ben@x.org\n"),
+        (
+            "github.csv",
+            "identifier,github_username,github_id,name\nBEN@x.org,b-li,1,Ben Li\nnew,,,\n",
+        ),
+    ]:
+        (tmp_path / name).write_text(text, "utf-8")
+        done = autograder("roster", str(tmp_path / name), "-c", str(tmp_path / "course"))
+        assert done.exit_code == 0, done.output
+    folder = CourseFolder.open(tmp_path / "course")
+    students = read_gradebook(folder, students_of)
+    assert [(row.id, row.last_name) for row in students] == [
+        ("ada", None),
+        ("ben", "Li"),
+        ("new", None),
+    ]
+    known = directory(folder, students, HOME)
+    assert known.find((Hint("github", "B-Li"),)) == "ben"

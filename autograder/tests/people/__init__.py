@@ -1,1 +1,0 @@
-"""What students use in a notebook."""

@@ -1,0 +1,1 @@
+"""Packages: the student kit, the wheel, the worker kit and the container."""

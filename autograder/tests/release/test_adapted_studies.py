@@ -1,0 +1,287 @@
+"""A course's own versions of the kit's studies, made from `course.toml`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder.course_folder import CourseFolder
+from autograder.course_folder.table import COURSE_ID, read_course_table
+from autograder.dashboard.overview import overview
+from autograder.release.assignments import generate_assignment
+from autograder.release.own_course import upgrade
+from autograder.release.own_course.adapted_studies import Adaptation
+from autograder.release.own_course.variants import read_variants
+from autograder.reporting.report import write_report
+from autograder.studies.mutants import load_mutants
+from autograder.tests.support.needs import need_isolation
+from course.checks import StudyTableError, load_study
+from course.checks.study_paths import KIT, VARIABLE
+
+TABLE = """
+name = "Search and games"
+id = "search_2027"
+
+[study3]
+leave_out = ["type_a_plus", "why-ten"]
+points = { lane_counts = { two = 4 }, whose-move = 7 }
+
+[[study3.text]]
+notebook = "03_lane_heuristic"
+after = "We want an answer without searching."
+text = '''
+Read section 5.3 first.
+Then continue.
+'''
+
+[[study3.text]]
+notebook = "03_lane_heuristic"
+replace = "At the end of a game, minimax only needs to know who has won."
+text = "Minimax needs the end of a game."
+"""
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CourseFolder:
+    """A new course folder; the variable that lists studies is restored afterwards."""
+    monkeypatch.setenv(VARIABLE, "")
+    return CourseFolder.create(tmp_path / "my course")
+
+
+def write_table(course: CourseFolder, text: str) -> None:
+    (course.root / "course.toml").write_text(text, "utf-8")
+
+
+def adapt(course: CourseFolder, text: str) -> list[str]:
+    """Apply a table to the course, as a command does that opens the course."""
+    write_table(course, text)
+    updated = Adaptation(course).update()
+    CourseFolder.open(course.root)
+    return updated
+
+
+def test_without_a_table_nothing_changes(course):
+    """The course has the kit's studies and the usual id."""
+    assert Adaptation(course).update() == []
+    assert not course.studies_home.exists()
+    assert read_course_table(course.root).id == COURSE_ID == course.course_id()
+    assert load_study("study3").home == KIT
+
+
+def test_points_checks_questions_and_texts_change_in_the_course_only(course):
+    """The kit's own files stay as they are, and the student version has the changes."""
+    before = load_study("study3")
+    assert adapt(course, TABLE) == ["study3"]
+    study = load_study("study3")
+    assert study.home == course.studies_home
+    assert study.checks["lane_counts"].points == {**before.checks["lane_counts"].points, "two": 4}
+    assert "type_a_plus" not in study.checks
+    assert study.written == {
+        **{name: points for name, points in before.written.items() if name != "why-ten"},
+        "whose-move": 7,
+    }
+    generate_assignment(course, study)
+    released = course.release(study.assignment)
+    texts = [
+        cell.source
+        for path in sorted(released.glob("*.ipynb"))
+        for cell in nbformat.read(path, as_version=4).cells
+    ]
+    joined = "\n".join(texts)
+    assert "Read section 5.3 first.\nThen continue." in texts
+    assert "Minimax needs the end of a game. This notebook asks" in joined
+    assert "study3.type_a_plus" not in joined
+    assert "a classmate divides by 2" not in joined
+    assert "study3.lane_counts" in joined
+    assert course.config().CourseDirectory.course_id == "search_2027"
+    os.environ[VARIABLE] = ""
+    assert load_study("study3").checks == before.checks
+
+
+def test_the_name_of_the_course_is_shown(course):
+    """It heads the overview and the report, as text."""
+    write_table(course, 'name = "Search <& games>"')
+    generate_assignment(course, load_study("study2"))
+    page, _ = write_report(course, load_study("study2"))
+    shown = "Search &lt;&amp; games&gt;"
+    assert shown in page.read_text("utf-8")
+    assert shown in overview(course.root)._repr_html_()
+    write_table(course, "")
+    assert shown not in overview(course.root)._repr_html_()
+
+
+def test_only_what_is_out_of_date_is_made_again(course):
+    """A copy is made again if its changes are different, and removed with its last change."""
+    assert adapt(course, TABLE) == ["study3"]
+    assert Adaptation(course).outdated() == {}
+    write_table(course, TABLE.replace("whose-move = 7", "whose-move = 8"))
+    assert Adaptation(course).outdated() == {"study3": "its changes in the table are different"}
+    assert adapt(course, 'name = "Search and games"') == ["study3"]
+    assert load_study("study3").home == KIT
+    assert not list(course.studies_home.glob("*/study3*"))
+
+
+def test_checks_that_are_left_out_are_not_expected_of_variants(course):
+    """`doctor` reads which checks depend on the parameters of the course's version."""
+    adapt(course, TABLE)
+    affects = read_variants(load_study("study3")).parameters["divisor"].affects
+    assert list(affects) == ["heuristic", "type_a"]
+
+
+def test_an_own_study_is_left_alone(course):
+    """Only studies that were made from the table are removed."""
+    own = course.studies_home / "course" / "study42_nim"
+    own.mkdir(parents=True)
+    (own / "nim.py").write_text("", "utf-8")
+    adapt(course, TABLE)
+    adapt(course, "")
+    assert (own / "nim.py").is_file()
+
+
+def test_a_mistake_keeps_the_former_version(course):
+    """The message gives the place, and nothing is lost."""
+    adapt(course, TABLE)
+    write_table(course, TABLE.replace('"why-ten"', '"why-eleven"'))
+    with pytest.raises(StudyTableError, match="no check or question 'why-eleven'; there are lane_"):
+        Adaptation(course).update()
+    assert load_study("study3").checks["lane_counts"].points["two"] == 4
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ("naem = 'x'", "at the top: there is no key 'naem'; the keys are name, id"),
+        ("id = 'a b'", "id: 'a b' may contain only letters from A to Z"),
+        ("id = 3", "id: 3 has the wrong type"),
+        ("study3 = 1", "study3: 1 is not a table"),
+        ("[study3]\nleave_out = 'type_a'", "study3.leave_out: 'type_a' has the wrong type"),
+        ("[study3]\nleave = []", "study3: there is no key 'leave'; the keys are leave_out"),
+        ("[study99]", "study99: the kit has only study1, "),
+        ("[study3]\npoints = { type_a = 3 }", "study3.points: 'type_a' must be a check with"),
+        ("[study3]\npoints = { type_a = { counts = 3 } }", "type_a has no aspect 'counts'; it has"),
+        (
+            "[study3]\npoints = { type_a = { move = -3 } }",
+            "points of 'move' must be a number above",
+        ),
+        ("[study3.hidden_cases]\nfoo = []", "study3.hidden_cases: 'foo' must be a check"),
+        (
+            "[[study3.text]]\nnotebook = '03_lane_heuristic'\ntext = 'x'",
+            "study3.text: it needs one of replace, before, after",
+        ),
+        (
+            "[[study3.text]]\nnotebook = '99_x'\ntext = 'x'\nafter = 'y'",
+            "there is no notebook '99_x'; there are 03_lane_heuristic",
+        ),
+        (
+            "[[study3.text]]\nnotebook = '03_lane_heuristic'\ntext = 'x'\nafter = 'not there'",
+            "'not there' occurs 0 times in 03_lane_heuristic, but must occur once",
+        ),
+        ("x = [", "course.toml, which cannot be read"),
+    ],
+)
+def test_mistakes_in_the_table_name_their_place(course, table, message):
+    """Each gives one sentence."""
+    write_table(course, table)
+    with pytest.raises(StudyTableError) as raised:
+        Adaptation(course).update()
+    assert message in str(raised.value)
+
+
+def test_an_upgrade_is_described_before_it_happens(course):
+    """Compared are the version that was generated and the present one; nothing is changed."""
+    adapt(course, TABLE)
+    generate_assignment(course, load_study("study3"))
+    assert upgrade.changes(course) == {}
+    assert upgrade.not_recorded(course) == []
+    generated = course.root / "generated.json"
+    versions = json.loads(generated.read_text("utf-8"))
+    former = versions["study3"]
+    former["checks"]["type_b"] = former["checks"].pop("heuristic")
+    former["checks"]["lane_counts"]["points"]["two"] = 1
+    former["checks"]["priority"]["hidden"] = "another"
+    former["written"]["whose-move"] = 5
+    former["files"]["heuristic.py"] = "another"
+    generated.write_text(json.dumps(versions), "utf-8")
+    assert upgrade.changes(course)["study3"] == [
+        "there is a new check, heuristic",
+        "the check type_b no longer exists",
+        "lane_counts: 5.5 points (two 4, one 1.5) instead of 2.5 points (two 1, one 1.5)",
+        "priority: the hidden positions are different, so marks may change",
+        "whose-move: 7 points instead of 5",
+        "heuristic.py is different: students who have begun keep theirs",
+    ]
+    generated.unlink()
+    assert upgrade.not_recorded(course) == ["study3_type_a"]
+
+
+def test_an_upgrade_is_described_before_the_own_version_is_made_again(course):
+    """The generated version is compared with the one that `adapt` would make."""
+    adapt(course, TABLE)
+    generate_assignment(course, load_study("study3"))
+    table = TABLE.replace("two = 4", "two = 5").replace('"why-ten"', '"type-b"')
+    write_table(course, table)
+    adaptation = Adaptation(course)
+    assert upgrade.changes(course) == {}
+    assert upgrade.changes(course, adaptation.preview)["study3"] == [
+        "there is a new written question, why-ten",
+        "the written question type-b no longer exists",
+        "lane_counts: 6.5 points (two 5, one 1.5) instead of 5.5 points (two 4, one 1.5)",
+        "03_lane_heuristic.ipynb is different: students who have begun keep theirs",
+        "05_move_ordering.ipynb is different: students who have begun keep theirs",
+    ]
+    assert load_study("study3").checks["lane_counts"].points["two"] == 4
+    write_table(course, table.replace("two = 5", "three = 5"))
+    assert upgrade.changes(course, Adaptation(course).preview) == {}
+
+
+def test_changes_that_no_longer_fit_are_reported_before_they_are_made(course):
+    """A quoted text may be missing from the notebooks of a new kit."""
+    adapt(course, TABLE)
+    assert Adaptation(course).problems() == []
+    write_table(course, TABLE.replace("We want an answer", "We no longer want an answer"))
+    (problem,) = Adaptation(course).problems()
+    assert "occurs 0 times in 03_lane_heuristic" in problem
+
+
+@pytest.mark.slow
+def test_own_positions_and_mistakes_are_verified_by_the_doctor(course):
+    """A course's hidden positions and known mistakes are in its derived files, and the doctor uses
+    them.
+    """
+    need_isolation()
+    write_table(
+        course,
+        '''
+[study1]
+leave_out = ["mixed_tabular"]
+
+[study1.hidden_cases]
+minimax = [{ on = "xo_x_____" }]
+
+[[study1.mutant]]
+name = "nodes_doubled_here"
+sentence = "`search` counts every node twice."
+loses = { minimax = ["nodes"] }
+[[study1.mutant.edit]]
+old = """
+            value, move = self.value(state, state.to_move)
+        return Search(move, value, nodes.visited)"""
+new = """
+            value, move = self.value(state, state.to_move)
+        return Search(move, value, 2 * nodes.visited)"""
+''',
+    )
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", "autograder", "doctor", "study1", "-c", str(course.root)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    CourseFolder.open(course.root)
+    assert "nodes_doubled_here" in [mutant.name for mutant in load_mutants("study1")]

@@ -1,0 +1,1 @@
+"""The tools that students use in a notebook."""

@@ -1,0 +1,1 @@
+"""Boards, explorables and plots in a notebook."""

@@ -1,0 +1,1 @@
+"""Course folders, submissions and grading steps for tests."""

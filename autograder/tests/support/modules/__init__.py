@@ -1,0 +1,1 @@
+"""Student modules, including hostile ones, and games for them."""

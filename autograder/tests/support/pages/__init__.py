@@ -1,0 +1,1 @@
+"""Pages, pictures, kernels and browsers for tests."""

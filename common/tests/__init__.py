@@ -1,0 +1,1 @@
+"""Tests of progress lines and of descriptions of errors."""

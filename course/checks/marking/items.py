@@ -1,0 +1,105 @@
+"""Finds the items in which two lists differ, and labels each of them.
+
+If a reply has forty numbers, "move 5: expected 3, got 4" is more useful than two lists.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+MAX_SHORT = 60  # characters; longer values are not shown in full
+MAX_LISTED = 3  # items that are listed if many differ
+
+Same = Callable[[Any, Any], bool]
+Levels = Sequence[Sequence[str]]  # the names of a list's items, then those of each item's items
+
+
+class Item(NamedTuple):
+    """One difference: its label ("move 5", or empty for the whole value), and both values."""
+
+    label: str
+    expected: str
+    got: str
+
+
+def differing(expected: Any, got: Any, levels: Levels, same: Same) -> list[Item]:
+    """The items in which a reply differs from the expected one.
+
+    `levels` names the items of the list, then the items of the lists in it, and so on; it may be
+    empty. A string whose items have names is compared letter by letter.
+    """
+    return list(_differences(expected, got, levels, same, ""))
+
+
+def is_long(value: Any) -> bool:
+    """Whether a value is too long to compare by eye."""
+    return len(json.dumps(value)) > MAX_SHORT
+
+
+def _differences(expected: Any, got: Any, levels: Levels, same: Same, path: str) -> Iterator[Item]:
+    if same(expected, got):
+        return
+    if not _is_compared_by_item(expected, got, levels):
+        yield Item(path, json.dumps(expected), json.dumps(got))
+        return
+    if len(expected) != len(got):
+        yield _length_difference(list(expected), list(got), path)
+        return
+    places = [n for n, (e, g) in enumerate(zip(expected, got, strict=True)) if not same(e, g)]
+    if (
+        not levels
+        and len(places) > MAX_LISTED
+        and any(isinstance(e, (str, list)) for e in expected)
+    ):
+        yield _order_difference(expected, got, places[0], path)
+        return
+    names = levels[0] if levels else ()
+    for n in places:
+        name = names[n] if n < len(names) else f"item {n + 1}"
+        yield from _differences(expected[n], got[n], levels[1:], same, _joined(path, name))
+
+
+def _is_compared_by_item(expected: Any, got: Any, levels: Levels) -> bool:
+    """Whether both are lists, or strings with named letters, that are too long to show in full."""
+    are_lists = isinstance(expected, list) and isinstance(got, list)
+    are_letters = bool(levels) and isinstance(expected, str) and isinstance(got, str)
+    return (are_lists or are_letters) and (bool(levels) or is_long(expected) or is_long(got))
+
+
+def _joined(path: str, name: str) -> str:
+    return ", ".join(filter(None, (path, name)))
+
+
+def _length_difference(expected: list[Any], got: list[Any], path: str) -> Item:
+    missing, extra = _only_in_first(expected, got), _only_in_first(got, expected)
+    return Item(
+        path,
+        f"{items_of(expected)}{_listed(', including', missing)}",
+        f"{items_of(got)}{_listed(', including', extra)}",
+    )
+
+
+def _order_difference(expected: list[Any], got: list[Any], place: int, path: str) -> Item:
+    missing, extra = _only_in_first(expected, got), _only_in_first(got, expected)
+    if missing:
+        return Item(path, _listed("with", missing), _listed("with", extra) + " instead")
+    label = f"the same items in another order, from item {place + 1} on"
+    return Item(_joined(path, label), json.dumps(expected[place]), json.dumps(got[place]))
+
+
+def _only_in_first(first: list[Any], second: list[Any]) -> list[str]:
+    left = Counter(map(json.dumps, first)) - Counter(map(json.dumps, second))
+    return list(left.elements())
+
+
+def items_of(values: Sequence[Any]) -> str:
+    """The number of values, in words."""
+    return "1 item" if len(values) == 1 else f"{len(values)} items"
+
+
+def _listed(word: str, items: list[str]) -> str:
+    if not items:
+        return ""
+    more = f" and {len(items) - MAX_LISTED} more" if len(items) > MAX_LISTED else ""
+    return f"{word} {', '.join(items[:MAX_LISTED])}{more}"

@@ -1,0 +1,1 @@
+"""Tests of the games, their pictures and their players."""
