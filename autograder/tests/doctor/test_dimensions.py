@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
+from importlib import import_module
 from itertools import islice
 
 import pytest
@@ -30,7 +31,8 @@ from autograder.studies import hidden_cases
 from autograder.studies.study6_evaluator import fresh_cases
 from course.checks import Check, KnownMistake, StudyTableError, load_study, studies
 from course.checks.positions import read_position
-from course.checks.questions import MATCHES, QUESTIONS
+from course.checks.questions import MATCHES, SHARED
+from course.checks.study_paths import question_modules
 
 X_MOVES, O_MOVES = Value("to move", "x"), Value("to move", "o")
 
@@ -47,8 +49,11 @@ def kinds(ask, *on, **case):
 
 
 def test_each_question_has_dimensions():
-    """The kinds of positions or of arguments are known for every question that can be drawn."""
-    questions = {name for name in QUESTIONS if name not in MATCHES}
+    """The kinds of positions or of arguments are known for every question that can be drawn. Other
+    tests may have added the questions of a course folder.
+    """
+    modules = map(import_module, (*SHARED, *question_modules()))
+    questions = {name for module in modules for name in module.QUESTIONS} - MATCHES
     known = {name.partition(" ")[0] for name in (*values.BY_QUESTION, *arguments.BY_QUESTION)}
     assert known <= questions
     assert questions - known <= {"deep_killers", "symmetry"}

@@ -195,19 +195,15 @@ def _draft(
 
 def _plays(module, on, agent: str, weights: Mapping[str, float] | None = None) -> Iterator[Part]:
     def actions():
-        """One agent's action in each position; if it has its own weights, another agent is created
-        after it and chooses first in the last position.
+        """One agent's action in each position. In a single position, an agent with its own weights
+        chooses after another agent that was created after it.
         """
         agent_class = get(module, agent)
-        *before, last = _observations(on)
-        if weights is None:
-            player, others = agent_class(), []
-        else:
-            player, others = agent_class(_weights(module, weights)), [agent_class()]
-        chosen = [player.choose(observation) for observation in before]
-        for other in others:
-            other.choose(last)
-        return [[*chosen, player.choose(last)]]
+        observations = _observations(on)
+        player = agent_class() if weights is None else agent_class(_weights(module, weights))
+        if weights is not None and len(observations) == 1:
+            agent_class().choose(observations[0])
+        return [[player.choose(observation) for observation in observations]]
 
     yield ("action",), actions
 
@@ -301,7 +297,9 @@ def _described_play(case: Mapping[str, Any]) -> str:
 
 
 def _described_blocking(case: Mapping[str, Any]) -> str:
-    weights = f"BLOCKING._replace({_arguments(case['weights'])})" if "weights" in case else "BLOCKING"
+    weights = (
+        f"BLOCKING._replace({_arguments(case['weights'])})" if "weights" in case else "BLOCKING"
+    )
     called = " and ".join(
         f"play_score({position}, kind, cell, {weights})" for position in positions_of(case)
     )
@@ -316,22 +314,17 @@ def _described_simple(case: Mapping[str, Any]) -> str:
 
 
 def _described_agent(case: Mapping[str, Any]) -> str:
-    """One agent in all positions of the case, in Python notation; with weights, there is another
-    agent.
-    """
-    made, beside = f"{case['agent']}()", ""
-    if "weights" in case:
-        made, beside = (
-            f"{case['agent']}(Weights({_arguments(case['weights'])}))",
-            f"other = {made}; ",
-        )
+    """One agent in all positions of the case, in Python notation; see `_plays`."""
+    made = f"{case['agent']}({{}})".format(
+        f"Weights({_arguments(case['weights'])})" if "weights" in case else ""
+    )
     positions = list(positions_of(case))
-    if len(positions) == 1 and not beside:
+    if len(positions) == 1 and "weights" in case:
+        other = f"{case['agent']}().choose({positions[0]})"
+        return f"agent = {made}; {other}, then agent.choose({positions[0]})"
+    if len(positions) == 1:
         return f"{made}.choose({positions[0]})"
-    calls = [f"agent.choose({position})" for position in positions]
-    if beside:
-        calls.insert(-1, f"other.choose({positions[-1]})")
-    return f"agent = {made}; {beside}{', then '.join(calls)}"
+    return f"agent = {made}; {', then '.join(f'agent.choose({text})' for text in positions)}"
 
 
 def _actions_and_cells(case: Mapping[str, Any]) -> list[list[str]]:

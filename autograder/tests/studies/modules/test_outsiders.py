@@ -18,13 +18,6 @@ from course.checks.questions import MATCHES
 RIGHT = {path: outsiders.study_of(path) for path in outsiders.stored()}
 
 
-TOO_SLOW = pytest.mark.xfail(
-    run=False,
-    reason="it computes two board scores for each gain, which takes 10.6 s for the hidden cases of "
-    "study6.evaluator; the limit is 10 s",
-)
-
-
 def marks(name: str, text: str, without: Sequence[str] = ()) -> tuple[float, float]:
     """The marks of a module in the hidden checks of a study without games, and the maximum;
     `without` are checks for extra credit that do not count.
@@ -46,7 +39,7 @@ def marks(name: str, text: str, without: Sequence[str] = ()) -> tuple[float, flo
         pytest.param(
             path,
             id=outsiders.name_of(path),
-            marks=[pytest.mark.content(name), *([TOO_SLOW] if path.stem == "cell_lists" else [])],
+            marks=pytest.mark.content(name),
         )
         for path, name in RIGHT.items()
     ],
