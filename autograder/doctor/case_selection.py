@@ -29,13 +29,9 @@ from autograder.doctor.dimensions.drawing import Drawing
 from autograder.doctor.dimensions.exceptions import load_impossible
 from autograder.doctor.dimensions.values import Value
 from autograder.doctor.mutant_generator import generate_mutants
-from autograder.doctor.mutation_testing import (
-    MAX_SLOWDOWN,
-    MIN_SECONDS,
-    lost_aspects,
-    run_mutation_testing,
-)
+from autograder.doctor.mutation_testing import MAX_SLOWDOWN, lost_aspects, run_mutation_testing
 from autograder.errors import UserError
+from autograder.grading.records.reference_timing import MAX_SECONDS, MIN_SECONDS, check_limit
 from autograder.release.leaks import public_files
 from autograder.studies import hidden_cases
 from autograder.studies.fresh_cases import fresh_cases, require_drawable
@@ -583,9 +579,8 @@ def _losses(
     }
     for check in filter(None, map(portion.checks.get, mutant.checks)):
         right = expected[check.name]
-        max_seconds = max(MIN_SECONDS, MAX_SLOWDOWN * right.seconds)
         (replies,) = workspace.run_checks(
-            portion, mutant.text, checks=[check.name], max_seconds=max_seconds
+            portion, mutant.text, checks=[check.name], max_seconds=_time_limit(check, right)
         ).values()
         losses[check.name] = [
             lost_aspects(check, *observations) if is_valid else set()
@@ -596,6 +591,14 @@ def _losses(
         if stops_early and sum(map(bool, chain(*losses.values()))) >= WANTED:
             break
     return losses
+
+
+def _time_limit(check: Check, expected: Replies) -> float:
+    """Return the limit of a mutant's run, in seconds: that of grading, or more for a portion with
+    many more cases than the check has.
+    """
+    limit = check_limit(check, MIN_SECONDS, MAX_SECONDS)
+    return max(limit, MAX_SLOWDOWN * expected.seconds)
 
 
 def _needs_met(

@@ -23,8 +23,16 @@ from autograder.studies.mutants import load_mutants
 from autograder.workspace.affected_checks import AffectedChecks
 from autograder.workspace.strip import stub
 from common.clock import speed_factor
-from course.checks import TIMES_REFERENCE, Observation, Study, load_study, studies, table_error
-from course.checks.marking.comparison import error_kind, is_right, same
+from course.checks import (
+    TIMES_REFERENCE,
+    Check,
+    Observation,
+    Study,
+    load_study,
+    studies,
+    table_error,
+)
+from course.checks.marking.comparison import error_kind, is_right
 from course.checks.positions import read_position
 from course.checks.questions import MATCHES
 from course.checks.questions.searches import agent_options, options_of
@@ -170,7 +178,7 @@ def _expected(
         differing = {
             check: seen
             for check, seen in observed(mutant.name).items()
-            if _differs(study.checks[check].ask, expected[check], seen)
+            if _loses(study.checks[check], expected[check], seen)
         }
         differing = {check: [*map(_with_error_kinds, seen)] for check, seen in differing.items()}
         mutants.append({"name": mutant.name, "sentence": mutant.sentence, "observed": differing})
@@ -233,10 +241,14 @@ def _relevant_checks(
     }
 
 
-def _differs(ask: str, expected: Sequence[dict], seen: Sequence[dict | None]) -> bool:
+def _loses(
+    check: Check, expected: Sequence[Observation], seen: Sequence[Observation | None]
+) -> bool:
+    """Whether a mutant loses an aspect that has points in this check."""
     return any(
-        s is None or set(e) != set(s) or not all(same(ask, a, e[a], s[a]) for a in e)
-        for e, s in zip(expected, seen, strict=True)
+        not is_right(check.ask, right, got or {}, aspect)
+        for right, got in zip(expected, seen, strict=True)
+        for aspect in check.points
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from course.checks.positions import python_expression
 
 NOT_WRITTEN = "not written yet"  # the start of the error of an incomplete stub
+DEFINES_NO = " defines no "  # in the error of a module that leaves something out
 MAX_ITEMS = 1000  # items in a reply, including those of nested lists
 Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and the function that computes them
 Labels = Callable[
@@ -95,7 +96,7 @@ def _plain_text(item: Any) -> str:
 def get(module: ModuleType, name: str) -> Any:
     """The object `name` of the student's module; raises `BadReply` if it is not defined."""
     if not hasattr(module, name):
-        raise BadReply(f"{Path(module.__file__ or module.__name__).name} defines no {name}")
+        raise BadReply(f"{Path(module.__file__ or module.__name__).name}{DEFINES_NO}{name}")
     return getattr(module, name)
 
 

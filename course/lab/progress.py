@@ -36,6 +36,7 @@ def record_outcome(module: Path, outcome: Outcome) -> None:
         "matching": outcome.matching,
         "undecided": outcome.undecided,
         "evidence": outcome.is_evidence,
+        "written": outcome.is_written,
         "module": _digest(module),
     }
     with contextlib.suppress(OSError):
@@ -60,6 +61,7 @@ def _is_result(result: Any) -> bool:
             return (
                 isinstance(result.get("full", True), bool)
                 and isinstance(result.get("evidence", True), bool)
+                and isinstance(result.get("written", True), bool)
                 and all(isinstance(each, list) for each in names)
                 and all(isinstance(name, str) for each in names for name in each)
             )
@@ -88,6 +90,7 @@ def check_summaries(module: Path) -> dict[str, CheckSummary]:
             _matching(result),
             result.get("evidence", True),
             dict.fromkeys(result.get("undecided", []), Finding.SILENT),
+            is_written=result.get("written", result.get("evidence", True)),
         )
         for check, result in read_results(module.parent).items()
         if result.get("module") == digest

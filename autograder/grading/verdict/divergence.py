@@ -21,7 +21,7 @@ from autograder.grading.verdict.deepening.compare import (
 from autograder.grading.verdict.value_perspective import (
     ROOT,
     Perspective,
-    find_perspective,
+    plausible_perspectives,
     same_value,
     to_number,
 )
@@ -80,9 +80,13 @@ def first_divergence(
         return (
             _without_node(text) if text.startswith(words.NOT_VISIBLE) else _at_node(ours, [], text)
         )
-    perspective = find_perspective(ours, theirs[0])
-    difference = _Walk(check.ask == TABLE, perspective, ours).compare(ours, theirs[0], [])
-    return difference or _same_tree(ours, outcome, result, perspective)
+    views = plausible_perspectives(ours, theirs[0])
+    is_finished = reply.get("found") is not None or "found" in (reply.get("errors") or {})
+    if not (views or is_finished):  # an error ended the search before anything had a value
+        return None
+    walk = _Walk(check.ask == TABLE, views, ours, is_finished, _is_nested(theirs[0]))
+    difference = walk.compare(ours, theirs[0], [])
+    return difference or _same_tree(ours, outcome, result, walk.view)
 
 
 def _deepening_divergence(
@@ -103,7 +107,7 @@ def _deepening_divergence(
         return difference
     if correct_in_isolation(outcome, result_in_isolation(Replies((reply,)))):
         return _without_node(words.CORRECT_IN_ISOLATION)
-    return unchanged_trees(reference, outcome.case, equal)
+    return unchanged_trees(reference, theirs, outcome.case, equal)
 
 
 def result_in_isolation(trace: Replies) -> list | None:
@@ -145,6 +149,11 @@ def has_same_result(study: Study, mutant: str, case: Mapping[str, Any], result: 
     )
 
 
+def _is_nested(node: Node) -> bool:
+    """Whether a legal move, or none, leads from the state of each call to those that it makes."""
+    return all(child.move != NO_MOVE and _is_nested(child) for child in node.children)
+
+
 def _without_node(sentence: str) -> dict[str, Any]:
     return {"board": None, "path": [], "sentence": sentence}
 
@@ -167,9 +176,17 @@ class _Walk:
     """A walk through both trees, up to the first difference."""
 
     has_table: bool  # whether the agents store what they have found in a table
-    perspective: Perspective
+    views: Sequence[Perspective]  # the plausible perspectives; if several, it is unclear which
     root: Visit
+    is_finished: bool  # whether no error ended the student's search
+    is_nested: bool  # whether each of its counted calls is made by that of the state before
+    skipped: bool = False  # whether a value of the student's search could not be compared
     seen: set = field(default_factory=set)  # the states that the reference has visited so far
+
+    @property
+    def view(self) -> Perspective | None:
+        """The perspective of the student's values, if it is known and they could be compared."""
+        return self.views[0] if len(self.views) == 1 and not self.skipped else None
 
     def compare(self, ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
         was_visited = ours.state in self.seen
@@ -184,15 +201,31 @@ class _Walk:
             difference = self.compare(expected, got, [*path, expected.move])
             if difference:
                 return difference
-        if same_value(ours, theirs.value, self.perspective, self.root):
-            return None
-        if theirs.value == str(None):
+        if self._has_failed(theirs):
             return _at_node(ours, path, words.no_value())
+        if to_number(theirs.value) is None:  # its meaning is unclear, so nothing is stated
+            self.skipped = True
+            return None
+        if any(same_value(ours, theirs.value, view, self.root) for view in self.views):
+            return None
+        if len(self.views) != 1:
+            return self._without_view(ours, theirs, path)
+        text = words.wrong_value(ours, theirs.value, self.views[0], self.root, self.has_table)
         return _at_node(
-            ours,
-            path,
-            words.wrong_value(ours, theirs.value, self.perspective, self.root, self.has_table),
+            ours, path, text + ("" if self.skipped else words.right_before(ours, self.has_table))
         )
+
+    def _without_view(self, ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
+        """Describe a value that is wrong from all views at a node where the search ends. Any other
+        value may follow from one whose sign is wrong, which is not known.
+        """
+        if not self.views or ours.children:
+            return None
+        return _at_node(ours, path, words.wrong_from_all_views(ours, theirs.value, self.has_table))
+
+    def _has_failed(self, theirs: Node) -> bool:
+        """Whether an error in this call ended the student's search."""
+        return not self.is_finished and theirs.value == str(None)
 
     def _different(self, ours: Visit, theirs: Node, number: int) -> str:
         """Describe what is wrong with the student's child of this number, or why it should not be
@@ -206,17 +239,18 @@ class _Walk:
 
     def _is_opposite(self, ours: Visit, number: int) -> bool:
         """Whether the student's values of the first `number` children have the opposite sign."""
-        return any(
-            self.perspective.sign(self.root.state, child.state) < 0
-            for child in ours.children[:number]
+        return self.view is not None and any(
+            self.view.sign(self.root.state, child.state) < 0 for child in ours.children[:number]
         )
 
     def _wrong_child(self, ours: Visit, theirs: Node, number: int) -> str:
         expected = ours.children[number].move if number < len(ours.children) else None
         moves = [child.move for child in theirs.children]
         if number >= len(moves):
-            if theirs.value == str(None):
+            if self._has_failed(theirs):
                 return words.no_value()
+            if not self.is_nested:
+                return words.NOT_RECURSIVE
             return words.missing_move(ours, expected, number, self.root, self.has_table)
         move = moves[number]
         if move in (NO_MOVE, SAME_STATE):
@@ -229,13 +263,15 @@ class _Walk:
             return words.extra_move(ours, move, number, self.root)
         if str(expected) in moves[number:]:
             return words.wrong_order(move, expected)
-        return words.skipped_move(expected, move)
+        return words.skipped_move(expected, move, is_last=number == len(moves) - 1)
 
     def _stored_note(self, ours: Visit, theirs: Node, number: int, was_visited: bool) -> str:
         """Note that the state which is not expanded, or that of the missing child, had been visited
         before, if that is so and the search stores nothing.
         """
-        if self.has_table or theirs.value == str(None) or number >= len(ours.children):
+        if self.has_table or self._has_failed(theirs) or number >= len(ours.children):
+            return ""
+        if not self.is_nested:
             return ""
         expected = ours.children[number]
         if str(expected.move) in [child.move for child in theirs.children[number:]]:
@@ -260,7 +296,7 @@ def _at_node(node: Visit, path: list, sentence: str) -> dict[str, Any]:
 
 
 def _same_tree(
-    ours: Visit, outcome: Outcome, result: Sequence | None, perspective: Perspective
+    ours: Visit, outcome: Outcome, result: Sequence | None, view: Perspective | None
 ) -> dict[str, Any] | None:
     """Describe the difference if the trees are the same, but the reported result differs or comes
     from another search.
@@ -281,17 +317,17 @@ def _same_tree(
         return _without_node(words.CORRECT_IN_ISOLATION)
     if not all(equal(got[name], isolated[name]) for name in compared):
         return None
-    return _without_node(" ".join(_result_sentences(ours, wrong, expected, got, perspective)))
+    return _without_node(" ".join(_result_sentences(ours, wrong, expected, got, view)))
 
 
 def _result_sentences(
-    ours: Visit, wrong: list[str], expected: Mapping, got: Mapping, perspective: Perspective
+    ours: Visit, wrong: list[str], expected: Mapping, got: Mapping, view: Perspective | None
 ) -> Iterator[str]:
-    yield words.identical_tree(perspective)
+    yield words.identical_tree(view)
     if "nodes" in wrong:
         yield words.wrong_count(expected["nodes"], got["nodes"])
     if "value" in wrong:
-        yield words.wrong_result(expected["value"], got["value"], perspective != ROOT)
+        yield words.wrong_result(expected["value"], got["value"], view not in (ROOT, None))
     if "move" in wrong:
         values = {str(child.move): to_number(child.value) for child in ours.children}
         yield words.wrong_move(str(expected["move"]), str(got["move"]), values)

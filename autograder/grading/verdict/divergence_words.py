@@ -35,6 +35,11 @@ NO_SINGLE_MOVE = (
     "your search visited a state that no single legal move leads to from here; every function that "
     "visits states needs `@counted`, and each visit must be one move further"
 )
+NOT_RECURSIVE = (
+    "your search counted no further child in the call for this state. Elsewhere, a counted call "
+    "visited a state that no single legal move leads to from its own, so it is not known which moves "
+    "your search explored: the tree is recorded only through recursive calls"
+)
 # What differs if the first search has the right tree and the right result, by the wrong aspect.
 LATER = {
     "again": "in a second search of the same state by the same agent",
@@ -50,7 +55,7 @@ CORRECT_IN_ISOLATION = (
     "something else: on an earlier search, on another agent, or on chance"
 )
 
-RIGHT_TREE = "your search visits the right nodes and finds their values, but it reports a different"
+RIGHT_TREE = "your search visits the right nodes, but it reports a different"
 # How to describe a difference at a position that is not shown, keyed by a part of its sentence.
 SENTENCE_KINDS = {
     **{
@@ -64,6 +69,8 @@ SENTENCE_KINDS = {
         )
     },
     **deepening_words.SENTENCE_KINDS,
+    NOT_RECURSIVE: "the tree of your search is not known, because its counted calls are not those of "
+    "a recursion",
     FIRST_IS_RIGHT: "the first search is right, but later calls of the same agent are not",
     "in the table already": "your search computes a state again that is in the table already",
     "your search explored": "your search explores moves that it must not explore, or a different "
@@ -73,7 +80,7 @@ SENTENCE_KINDS = {
     "did not compute": "your search does not compute a state that is not in the table yet",
     "counted no child here": "your search stops at a node that must be expanded, or does not count "
     "its children",
-    "this node's value": "your search gives a node a wrong value, although all before it are right",
+    "this node's value": "your search gives a node a wrong value",
     "used a stored result": "your search does not explore a state that it visited before",
     "returned no value": "your search returns no value from a node, or raises an error there",
     "The number of nodes": f"{RIGHT_TREE} number of nodes",
@@ -128,14 +135,14 @@ def recomputed_state(move: str) -> str:
 
 def wrong_order(move: str, expected: Any) -> str:
     """State that a different child was explored first."""
-    return f"your search explored {_cell(move)} next, but {_cell(expected)} comes first"
+    return f"your search explored {_cell(move)} before {_cell(expected)}, which comes first"
 
 
-def skipped_move(expected: Any, move: str) -> str:
-    """State that one child is missing, and the search continued."""
+def skipped_move(expected: Any, move: str, is_last: bool) -> str:
+    """State that one child is missing, and which one the search explored instead."""
     return (
-        f"your search left out {_cell(expected)} (or did not count it) and continued with "
-        f"{_cell(move)}"
+        f"your search left out {_cell(expected)} (or did not count it) and explored {_cell(move)} "
+        f"next{' and no other move after it' * is_last}"
     )
 
 
@@ -210,34 +217,75 @@ def rounding_note(expected: Sequence[float | None], got: Sequence[float | None],
     return ""
 
 
-def wrong_value(
-    node: Visit, got: str, perspective: Perspective, root: Visit, has_table: bool
-) -> str:
-    """State that the children are right, but the value is not.
+def wrong_value(node: Visit, got: str, view: Perspective, root: Visit, has_table: bool) -> str:
+    """State the right value of a node, why it is right, and the value that the search returned."""
+    sign = view.sign(root.state, node.state)
+    expected = None if node.value is None else sign * node.value  # None if the reference raised
+    returned = f"this node's value is {short_number(expected)}{_reason(node, has_table)}, but your "
+    returned += f"search returned {got:.40}"
+    if view != ROOT:
+        returned += f" (your values are read from the view of {view.words})"
+    if _is_reversed(node, sign, to_number(got), has_table):
+        returned += ", so its sign is reversed"
+    return returned
+
+
+def wrong_from_all_views(node: Visit, got: str, has_table: bool) -> str:
+    """State that a value is wrong, although it is unclear whose view the student's values have."""
+    size = short_number(None if node.value is None else abs(node.value))
+    value = f"{size} or -{size}, depending on whose view it has" if node.value else size
+    reason = _reason(node, has_table)
+    return f"this node's value is {value}{reason}, but your search returned {got:.40}"
+
+
+def right_before(node: Visit, has_table: bool) -> str:
+    """State that the values from which a wrong value follows are right.
 
     If the agent has a table, values from the table may also have contributed. They are not known,
     but all values that the search returned before are right.
     """
-    sign = perspective.sign(root.state, node.state)
-    expected = None if node.value is None else sign * node.value  # None if the reference raised
-    number = to_number(got)
-    returned = f"this node's value is {short_number(expected)}, but your search returned {got:.40}"
-    if perspective != ROOT:
-        returned += f" (your values are read from the view of {perspective.words})"
-    if number and expected is not None and isclose(number, -expected, rel_tol=0, abs_tol=1e-9):
-        returned += ", so its sign is reversed"
     if node.state.is_terminal():
-        return f"{returned}; the game is over here, so this is the utility"
+        return ""
     if has_table:
-        return f"{returned}; all values that it returned before are right"
-    if node.children:
-        return f"{returned}; the values of its moves are right"
-    return f"{returned}; the search ends here, so this is the heuristic value"
+        return "; all values that it returned before are right"
+    return "; the values of its moves are right" if node.children else ""
 
 
-def identical_tree(perspective: Perspective) -> str:
-    """Nothing differs inside the search."""
-    seen = "" if perspective == ROOT else f", from the view of {perspective.words}"
+def _reason(node: Visit, has_table: bool) -> str:
+    """Explain why a node has its value, as far as the reference's tree shows it."""
+    if node.state.is_terminal():
+        return ", because the game is over and this is the utility"
+    if has_table:
+        return ""
+    if not node.children:
+        return ", because the search ends here and this is the heuristic value"
+    best = next((child.move for child in node.children if child.value == node.value), None)
+    return (
+        "" if best is None else f", because the best move explored here, {_cell(best)}, leads to it"
+    )
+
+
+def _is_reversed(node: Visit, sign: int, number: float | None, has_table: bool) -> bool:
+    """Whether a returned number is the right one with the opposite sign, and not the value of another
+    move, which the search may have preferred; values in a table are not known.
+    """
+    if not number or node.value is None or not _is_near(number, -sign * node.value):
+        return False
+    if has_table and not node.state.is_terminal():
+        return False
+    others = [child.value for child in node.children if child.value is not None]
+    return not any(_is_near(value, sign * number) for value in others)
+
+
+def _is_near(first: float, second: float) -> bool:
+    return isclose(first, second, rel_tol=0, abs_tol=1e-9)
+
+
+def identical_tree(view: Perspective | None) -> str:
+    """Nothing differs inside the search; without a view, its values are not known."""
+    if view is None:
+        return "your search visits the right nodes."
+    seen = "" if view == ROOT else f", from the view of {view.words}"
     return f"your search visits the right nodes and finds the right value of each{seen}."
 
 

@@ -30,7 +30,7 @@ from course.checks.marking.diagnosis import (
 )
 from course.checks.marking.evidence import Finding
 from course.checks.marking.outcome import Outcome, mark, redacted, without_case
-from course.checks.questions import MATCHES
+from course.checks.questions import MATCHES, QUESTIONS
 from course.checks.replies import Replies
 
 # The fields that explain an outcome. They are kept even if the marks come from the outcome with
@@ -236,7 +236,12 @@ def _without_parts(findings: Mapping[str, Finding]) -> dict[str, Finding]:
 
 
 def _matching_mutants(key: AnswerKey, run: CheckRun) -> frozenset[int]:
-    """Return the generated mutants that have exactly these replies to a check."""
+    """Return the generated mutants that have exactly these replies to a check; none if wrong replies
+    are not stored exactly, such as distributions.
+    """
+    comparators = QUESTIONS[run.check.ask].comparators
+    if any(each.name in comparators and each.right < each.cases for each in run.first.aspects):
+        return frozenset()
     return key.generated.matching(run.check, run.replies.observations, key.expected[run.check.name])
 
 

@@ -2,11 +2,11 @@
 
 Minimax uses the same perspective in all nodes; negamax uses that of the player to move in each
 node. The reference's values are from the perspective of the player who moves at the root. A
-student's values may be from any perspective, provided that it is the same throughout. The perspective
-that fits most nodes is chosen.
+student's values may be from any perspective, provided that it is the same throughout. If no
+perspective fits nearly all nodes, it is unclear which one the student chose.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isclose
 from typing import Any, NamedTuple
 
@@ -43,19 +43,24 @@ PERSPECTIVES = (
 )
 
 
-def find_perspective(ours: Visit, theirs: Node) -> Perspective:
-    """Return the perspective that fits nearly all of the student's values.
-
-    If no perspective does, return that of minimax or negamax, whichever fits more values.
+def plausible_perspectives(ours: Visit, theirs: Node) -> Sequence[Perspective]:
+    """Return the perspectives that the student's values may have: the one that fits nearly all of
+    them, or all perspectives if none does, or none if the search has no numbers as values.
     """
+    if not has_numbers([theirs]):
+        return ()
     pairs = list(_corresponding_nodes(ours, theirs))
 
     def fitting(perspective: Perspective) -> int:
         return sum(same_value(node, value, perspective, ours) for node, value in pairs)
 
     best = max(PERSPECTIVES, key=fitting)
-    is_clear = fitting(best) >= NEARLY_ALL * len(pairs)
-    return best if is_clear else max(PERSPECTIVES[:2], key=fitting)
+    return (best,) if fitting(best) >= NEARLY_ALL * len(pairs) else PERSPECTIVES
+
+
+def has_numbers(nodes: Iterable[Node]) -> bool:
+    """Whether a student's search has a number as the value of any of these nodes or those below."""
+    return any(to_number(node.value) is not None or has_numbers(node.children) for node in nodes)
 
 
 def same_value(ours: Visit, value: str, perspective: Perspective, root: Visit) -> bool:

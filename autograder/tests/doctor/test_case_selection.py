@@ -14,8 +14,10 @@ from autograder.doctor.case_selection import (
     WANTED,
     _Coverage,
     _fewest,
+    _losses,
     _needs,
     _portions,
+    _RunnableMutant,
     _toml,
     as_table,
     choose_cases,
@@ -27,6 +29,7 @@ from autograder.studies.mutants import load_mutants, load_outsiders
 from autograder.tests.support.needs import need_isolation
 from autograder.workspace import answer_path
 from course.checks import load_study
+from course.checks.replies import Replies
 
 NEEDS = st.sets(st.tuples(st.sampled_from("abcdefgh"), st.just("")))
 
@@ -48,6 +51,31 @@ def test_the_selection_detects_as_much_as_all_cases(drawn):
     for number in kept:
         of_check = sum(seen.cases[other][0] == seen.cases[number][0] for other in kept)
         assert of_check == 1 or any(counts[need] <= WANTED for need in seen.meets[number])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "needed", "limit"), [(7, 0.01, 7), (99, 0.01, 10), (None, 0.01, 2), (7, 1, 20)]
+)
+def test_a_mutant_has_the_time_of_grading(monkeypatch, seconds, needed, limit):
+    """It runs with the limit of its check, and longer if the reference needs long for many cases."""
+    study = load_study("study2")
+    check = replace(study.checks["alpha_beta"], seconds=seconds)
+    right = Replies(({"move": 0},) * len(check.cases), seconds=needed)
+    used = []
+
+    def run_checks(portion, text, checks, max_seconds):
+        used.append(max_seconds)
+        return {check.name: right}
+
+    monkeypatch.setattr(case_selection.workspace, "run_checks", run_checks)
+    _losses(
+        replace(study, checks={check.name: check}),
+        _RunnableMutant("", [check.name]),
+        {check.name: right},
+        {check.name: [True] * len(check.cases)},
+        stops_early=False,
+    )
+    assert used == [limit]
 
 
 def test_withdrawn_cases_do_not_count():

@@ -7,15 +7,16 @@ import runpy
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from autograder.release.derive import derived_files, files_of_all
+from autograder.release.derive import _loses, derived_files, files_of_all
 from autograder.studies import hidden_cases
-from course.checks import load_study, studies
+from course.checks import load_check, load_study, studies
 
 ROOT = Path(__file__).parents[3]
 SIX = {"jupyterlab", "numpy", "matplotlib", "ipywidgets", "nbgrader", "pytest"}
@@ -46,6 +47,17 @@ def test_derived_files_are_fresh(of):
         if not path.exists() or path.read_bytes() != text.encode()
     ]
     assert not stale
+
+
+def test_a_mistake_affects_only_checks_in_which_marked_aspects_are_wrong():
+    """Aspects without points may differ: no student's reply is compared in them."""
+    check = replace(load_check("study1.minimax"), points={"move": 1.0})
+    right = {"move": 4, "value": 1, "nodes": 9}
+    assert not _loses(check, [right], [{**right, "nodes": 8}])
+    assert not _loses(check, [right], [{"move": 4, "errors": {"value": "KeyError: 1"}}])
+    assert _loses(check, [right], [{**right, "move": 5}])
+    assert _loses(check, [right], [{"nodes": 9, "errors": {"move": "KeyError: 1"}}])
+    assert _loses(check, [right], [None])
 
 
 @pytest.mark.parametrize("name", studies())

@@ -364,7 +364,9 @@ ANY_JSON = st.recursive(
 )
 NOTE = st.fixed_dictionaries(
     {"earned": ANY_JSON, "points": ANY_JSON, "module": ANY_JSON},
-    optional=dict.fromkeys(["full", "matching", "slips", "undecided", "evidence"], ANY_JSON),
+    optional=dict.fromkeys(
+        ["full", "matching", "slips", "undecided", "evidence", "written"], ANY_JSON
+    ),
 )
 CELL = st.fixed_dictionaries(
     {"cell_type": st.sampled_from(["code", "markdown"]), "source": ANY_JSON, "metadata": ANY_JSON}

@@ -350,6 +350,45 @@ def test_lane_counts_must_be_a_pair(ask, result):
     assert error_of(replies, 0, "two").startswith("lane_counts must return a pair (two, one)")
 
 
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (
+            "[1, 0, 0, True]",
+            "one_side must return a tuple and not a list, it returned [1, 0, 0, True]",
+        ),
+        ("None", "one_side must return a tuple and not a NoneType, it returned None"),
+        ("(1, 0)", "one_side must return 4 values and not 2, it returned (1, 0)"),
+    ],
+)
+def test_a_list_is_not_said_to_have_another_length(ask, result, sentence):
+    """The type is named if it is wrong, and the length only if that is wrong."""
+    rays = load_study("study8").checks["rays"]
+    replies = ask(f"def one_side(text, gaps=1):\n    return {result}\n", rays)
+    assert error_of(replies, 0, "gaps") == sentence
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("return start", "play_episode ended before `choose` had chosen all moves of the game"),
+        (
+            "while True: players['x'].choose(start)",
+            "`choose` was called again after it had chosen all moves of the game",
+        ),
+    ],
+)
+def test_a_scripted_game_is_not_said_to_be_over_or_not(ask, body, sentence):
+    """Only the calls of `choose` are known; the module may have reached any state."""
+    player = (
+        "class QPlayer:\n    def __init__(self, seed):\n        self.table = {}\n"
+        "    def reset(self, seed):\n        pass\n"
+    )
+    episode = load_study("study5").checks["episode"]
+    replies = ask(f"{player}def play_episode(players, start):\n    {body}\n", episode)
+    assert error_of(replies, 0, "final") == sentence
+
+
 def test_the_wrong_pair_is_the_one_that_is_shown(ask):
     """If only one player's counts have the wrong shape, those are shown."""
     replies = ask(

@@ -56,6 +56,13 @@ def test_a_list_of_another_length_shows_the_missing_items():
     assert items(LONG, LONG[1:]) == [Item("", "40 items, including 0", "39 items")]
 
 
+def test_equal_numbers_of_another_type_are_not_called_missing():
+    """1.0 and 1 are equal, so only the item that one list lacks is shown."""
+    floats = [float(number) for number in LONG]
+    assert items(floats, [*LONG, 99]) == [Item("", "40 items", "41 items, including 99")]
+    assert items([*floats, 1.0], LONG) == [Item("", "41 items, including 1.0", "40 items")]
+
+
 def test_words_in_another_order_are_recognised():
     """The message gives the first position at which the same items have another order."""
     words = [f"place {number}" for number in LONG]

@@ -7,8 +7,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from course.checks import Check, KnownMistake, load_study, studies
+from course.checks.marking.common_cause import in_common
 from course.checks.marking.comparison import equal, error_kind, is_right
-from course.checks.marking.diagnosis import CheckSummary, OtherChecks
+from course.checks.marking.diagnosis import CheckSummary, OtherChecks, summarize
+from course.checks.marking.evidence import Finding, find
 from course.checks.marking.explain import as_html, as_text
 from course.checks.marking.outcome import FORMER_KEYS, Outcome, mark
 from course.checks.replies import Replies
@@ -688,6 +690,18 @@ def test_a_property_in_common_by_chance_is_not_stated(wrong, correct):
     assert common_property(wrong, correct) is None
 
 
+def test_cases_that_may_have_the_property_are_no_comparison():
+    """Only a correct case that lacks the property shows that it matters."""
+    wrong, correct = [{"on": "x________"}] * 4, [{"on": "_________"}] * 4
+    two_boards, no_board = {"on": ["x________", "x_______o"]}, {"cards": ["js"]}
+    assert in_common([*wrong, *correct], range(4)) is not None
+    for unknown in (two_boards, no_board):
+        assert in_common([*wrong, *[unknown] * 4], range(4)) is None
+        assert in_common([*wrong, *correct[1:], unknown], range(4)) is None
+    assert in_common([*wrong, *wrong], range(4)) is None
+    assert in_common(wrong, range(4)) is None
+
+
 # ---- Evidence for a known mistake
 
 
@@ -735,15 +749,33 @@ def test_an_exception_in_every_case_has_many_causes():
     assert marked(*seen, mistakes=[invalid]).cause == invalid.sentence
 
 
-def test_missing_replies_do_not_hide_a_mistake():
-    """A module with a known mistake that also lacks a method still gets the mistake's name."""
+@pytest.mark.parametrize(
+    ("error", "is_doubtful"),
+    [("not written yet: value", False), ("KeyError: 1", True), ("a.py defines no value", False)],
+)
+def test_missing_replies_do_not_hide_a_mistake(error, is_doubtful):
+    """A module with a known mistake that also lacks a method still gets the mistake's name; an
+    error that the mistake does not cause may have the same cause as the other wrong replies.
+    """
     without = [
-        {"move": e["move"], "nodes": e["nodes"], "errors": {"value": "AttributeError: no value"}}
+        {"move": e["move"], "nodes": e["nodes"], "errors": {"value": error}}
         for e in MISTAKE.observed[CHECK.name]
     ]
     outcome = marked(*without)
-    assert (outcome.cause, outcome.is_doubtful) == (MISTAKE.sentence, False)
+    assert (outcome.cause, outcome.is_doubtful) == (MISTAKE.sentence, is_doubtful)
     assert outcome.matching == ()
+
+
+def test_an_error_where_the_mistake_gives_a_reply_is_beside_it():
+    """Two of three replies are those of the mistake, and the third is an error of something else."""
+    seen = MISTAKE.observed[CHECK.name]
+    error = {"errors": dict.fromkeys(CHECK.points, "KeyError: 1")}
+    stub = {"errors": dict.fromkeys(CHECK.points, "not written yet: this")}
+    assert find(CHECK, EXPECTED, [*seen[:2], error], MISTAKE) is Finding.BESIDE
+    assert find(CHECK, EXPECTED, [*seen[:2], stub], MISTAKE) is Finding.PARTLY
+    assert find(CHECK, EXPECTED, [*seen[:2], None], MISTAKE) is Finding.PARTLY
+    outcome = marked(*seen[:2], error)
+    assert (outcome.cause, outcome.is_doubtful) == (MISTAKE.sentence, True)
 
 
 def test_a_second_wrong_aspect_makes_a_mistake_only_possible():
@@ -779,11 +811,74 @@ NO_EVIDENCE = CheckSummary(False, (), is_evidence=False)
 
 
 def test_a_check_without_evidence_neither_confirms_nor_contradicts():
-    """A helper that is not written, or was stopped, casts no doubt and is not to be looked at."""
-    outcome = outcome_with_helper(*SPREAD.observed[CHECK.name], helper=NO_EVIDENCE)
-    assert (outcome.cause, outcome.is_doubtful) == (SPREAD.sentence, False)
-    outcome = outcome_with_helper(*but(0, move=1), helper=NO_EVIDENCE)
-    assert (outcome.cause, outcome.inherited_from) == (None, None)
+    """A helper that fails or was stopped casts no doubt, but is to be looked at; one that is not
+    written is not.
+    """
+    unwritten = NO_EVIDENCE._replace(is_written=False)
+    for helper, place in ((NO_EVIDENCE, HELPER), (unwritten, None)):
+        outcome = outcome_with_helper(*SPREAD.observed[CHECK.name], helper=helper)
+        assert (outcome.cause, outcome.is_doubtful) == (SPREAD.sentence, False)
+        outcome = outcome_with_helper(*but(0, move=1), helper=helper)
+        assert (outcome.cause, outcome.inherited_from) == (None, place)
+
+
+@pytest.mark.parametrize(
+    ("error", "place"),
+    [
+        ("TypeError: no (line 3 of a.py)", HELPER),
+        ("not written yet: write this", None),
+        ("minimax.py defines no Searcher", None),
+    ],
+)
+def test_a_check_that_only_fails_leads_to_the_helper_unless_it_is_not_written(error, place):
+    """An error in every case shows no cause, but it may come from the helper."""
+    errors = [{"errors": dict.fromkeys(CHECK.points, error)}] * 3
+    outcome = outcome_with_helper(*errors, helper=CheckSummary(False, ()))
+    assert (outcome.cause, outcome.inherited_from) == (None, place)
+
+
+@pytest.mark.parametrize(
+    ("replies", "is_written"),
+    [
+        (({"errors": {"two": "KeyError: 1"}},), True),
+        (({"two": 0},), True),
+        (({"errors": {"two": "not written yet: write this"}},), False),
+        (({"errors": {"two": "heuristic.py defines no lane_counts"}},), False),
+    ],
+)
+def test_code_that_is_not_written_is_recognised(replies, is_written):
+    """A stub and a function that is left out are missing; any other error is of written code."""
+    check = Check("study1", "helper", "lane_counts", {}, {"two": 1}, False, [{"on": "_" * 9}])
+    assert summarize(check, Replies(replies), [{"two": 1}], ()).is_written == is_written
+    assert mark(check, Replies(replies), [{"two": 1}], ()).is_written == is_written
+    stopped = Replies((None,), stopped="stopped after 3 s")
+    assert summarize(check, stopped, [{"two": 1}], ()).is_written
+    broken = Replies((None,), broken="SyntaxError: no")
+    assert not summarize(check, broken, [{"two": 1}], ()).is_written
+
+
+def test_a_mistake_is_inherited_only_where_it_makes_replies_wrong():
+    """The helper's mistake affects the values, which are all missing; the numbers of nodes are
+    wrong for another reason.
+    """
+    wrong = [{"move": e["move"], "nodes": 1, "errors": {"value": "KeyError: 1"}} for e in EXPECTED]
+    outcome = outcome_with_helper(*wrong, helper=CheckSummary(False, ("spread",)))
+    assert (outcome.cause, outcome.inherited_from) == (None, HELPER)
+
+
+def test_an_exception_in_every_case_is_no_evidence_against_its_mistake():
+    """The helper clearly shows the mistake, and the exceptions in the earlier check are its own."""
+    errors = {"errors": dict.fromkeys(CHECK.points, "KeyError: 1")}
+    failing = KnownMistake("spread", "No.", {"helper": [{"two": 1}], CHECK.name: [errors] * 3})
+    assert find(CHECK, EXPECTED, [errors] * 3, failing) is Finding.SILENT  # no reply at all
+    seen = [{"move": e["move"], "value": e["value"], "errors": {"nodes": "KeyError: 1"}}
+            for e in EXPECTED]  # fmt: skip
+    failing = KnownMistake("spread", "No.", {"helper": [{"two": 1}], CHECK.name: seen})
+    assert find(CHECK, EXPECTED, seen, failing) is Finding.UNTELLING
+    before = {CHECK.id: summarize(CHECK, Replies(tuple(seen)), EXPECTED, [failing])}
+    helper = Check(CHECK.study, "helper", "lane_counts", {}, {"two": 1}, False, [{"on": "_" * 9}])
+    outcome = mark(helper, Replies(({"two": 1},)), [{"two": 0}], [failing], OtherChecks(before))
+    assert (outcome.cause, outcome.is_doubtful) == ("No.", False)
 
 
 def test_a_mistake_that_right_replies_contradict_is_not_inherited():

@@ -18,13 +18,18 @@ MIN_SELECTIONS = 50
 
 
 def in_common(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) -> str | None:
-    """A sentence about what all wrong cases, and no others, have in common, or None."""
+    """A sentence about what all wrong cases, and no others, have in common, or None.
+
+    It needs correct cases that are known to lack the property.
+    """
     correct = [number for number in range(len(cases)) if number not in set(wrong)]
     if min(len(wrong), len(correct)) < MIN_CASES:
         return None
     if comb(len(cases), len(wrong)) < MIN_SELECTIONS:
         return None
     features = [_features(case) for case in cases]
+    if not all(features):  # of a case with several positions, or with none, nothing is known
+        return None
     for feature in sorted(features[wrong[0]]):
         if all(feature in features[number] for number in wrong) and not any(
             feature in features[number] for number in correct
@@ -37,7 +42,7 @@ def in_common(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) -> str |
 
 
 def _features(case: Mapping[str, Any]) -> set[str]:
-    """The features of a case, each worded as the end of a sentence."""
+    """The features of a case, each worded as the end of a sentence; none if they are not known."""
     features: set[str] = set()
     texts = texts_of(case)
     if len(texts) != 1:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from course.checks import Check, Observation
-from course.checks.question import NOT_WRITTEN
+from course.checks.question import DEFINES_NO, NOT_WRITTEN
 from course.checks.questions import QUESTIONS
 
 TOLERANCE = 1e-9  # for floats; everything else is compared exactly
@@ -68,6 +68,11 @@ def same_reply(ask: str, aspect: str, theirs: Observation, got: Observation) -> 
         return False
     errors = [(reply.get("errors") or {}).get(aspect, "") for reply in (theirs, got)]
     return not errors[1].startswith(NOT_WRITTEN) and _same_kind_of_error(*errors)
+
+
+def is_missing_code(error: str) -> bool:
+    """Whether an error only states that some code is not written yet or is left out."""
+    return error.startswith(NOT_WRITTEN) or re.fullmatch(rf"\S+{DEFINES_NO}\w+", error) is not None
 
 
 def error_kind(text: str) -> str:

@@ -9,13 +9,17 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from course.checks import Check, KnownMistake, Observation
-from course.checks.marking.comparison import has_answers, is_right
+from course.checks.marking.comparison import has_answers, is_missing_code, is_right
 from course.checks.marking.evidence import Finding, find
 from course.checks.questions import MATCHES
 from course.checks.replies import Replies
 
 MAX_NAMED = 2  # mistakes with the same replies that are named together
 MANY = 2  # wrong cases; so many seldom match those of a mistake by chance
+# Findings in a check in which all replies are those of a mistake, as far as there are any.
+EXPLAINED = (Finding.SAME, Finding.PARTLY, Finding.UNTELLING)
+# Findings in a check that a mistake of another check also makes wrong.
+WRONG_AS_WELL = (Finding.PARTLY, Finding.BESIDE, Finding.DISTURBED, Finding.UNTELLING)
 
 
 class CheckSummary(NamedTuple):
@@ -32,6 +36,9 @@ class CheckSummary(NamedTuple):
     findings: Mapping[str, Finding] = {}  # what the replies show about other mistakes, by name
     wrong: int = MANY  # the number of cases with a wrong reply
     is_weak: bool = False  # whether only booleans are wrong, which many different mistakes can flip
+    is_written: bool = (
+        True  # whether written code gives some of the wrong replies or raises an error
+    )
 
     def finding(self, mistake: KnownMistake) -> Finding:
         """What the replies show about a mistake that affects this check."""
@@ -89,6 +96,17 @@ def summarize(
         {name: finding for name, finding in findings.items() if name not in same},
         len({number for number, _ in wrong}),
         all(isinstance(expected[number].get(name), bool) for number, name in wrong),
+        _is_written(replies, wrong),
+    )
+
+
+def _is_written(replies: Replies, wrong: Sequence[tuple[int, str]]) -> bool:
+    """Whether some replies are wrong or missing for another reason than missing code."""
+    if replies.broken:
+        return False
+    return replies.stopped is not None or not all(
+        is_missing_code(((replies.observations[number] or {}).get("errors") or {}).get(name, ""))
+        for number, name in wrong
     )
 
 
@@ -145,7 +163,7 @@ def diagnose(
         if not may_be_chance:
             is_doubtful = any(map(evidence.is_doubtful, named))
             return Diagnosis(matching, named, _sentence(named), is_doubtful, first)
-    if not own.is_evidence:
+    if not own.is_written:
         return Diagnosis(matching)
     inherited_from, causes = _inherited_mistakes(own, check, others, evidence)
     if causes:
@@ -225,7 +243,7 @@ class _Evidence(NamedTuple):
             for name, summary in self.summaries.items()
             if summary.full and not summary.is_evidence and affects(mistake, name)
         ]
-        explained = self.showing(mistake, Finding.SAME, Finding.PARTLY)
+        explained = self.showing(mistake, *EXPLAINED)
         return any(mistake.name not in self.summaries[name].mistakes for name in carried) and all(
             summary.full or name in explained for name, summary in self.summaries.items()
         )
@@ -248,15 +266,17 @@ class _Evidence(NamedTuple):
         """Whether neither this nor another mistake explains the wrong replies to one of the `others`,
         by default all, whose cause may also explain those to `check`.
         """
-        explained = self.showing(mistake, Finding.SAME, Finding.PARTLY)
+        explained = self.showing(mistake, *EXPLAINED)
         return any(
-            name not in explained and not self._is_explained(name)
+            self.summaries[name].is_evidence
+            and name not in explained
+            and not self._is_explained(name)
             for name in self.related_failures(check, self.summaries if others is None else others)
         )
 
     def related_failures(self, check: str, others: Iterable[str]) -> list[str]:
-        """Those of the other checks with wrong replies that have a known mistake in common with a
-        check.
+        """Those of the other checks with wrong replies or errors of written code that have a known
+        mistake in common with a check.
         """
         related = [mistake for mistake in self.mistakes.values() if affects(mistake, check)]
         return [
@@ -264,7 +284,7 @@ class _Evidence(NamedTuple):
             for name in others
             if name != check
             and not self.summaries[name].full
-            and self.summaries[name].is_evidence
+            and self.summaries[name].is_written
             and any(affects(mistake, name) for mistake in related)
         ]
 
@@ -312,14 +332,14 @@ def _inherited_mistakes(
     own: CheckSummary, check: Check, others: OtherChecks, evidence: _Evidence
 ) -> tuple[str | None, Sequence[KnownMistake]]:
     """An earlier check and its mistake, or several that no reply distinguishes, if no check
-    contradicts them, and they also affect this check without explaining all of its replies.
+    contradicts them, and this check's replies are wrong where they make them wrong.
     """
     for name, summary in others.before.items():
         likeliest = _likeliest(evidence.known(summary.mistakes), evidence)
         is_clear = bool(likeliest) and summary.is_evidence and not summary.is_weak
         if is_clear and all(
             affects(mistake, check.id)
-            and own.finding(mistake) is not Finding.CONTRADICTED
+            and own.finding(mistake) in WRONG_AS_WELL
             and not evidence.is_doubtful(mistake)
             for mistake in likeliest
         ):

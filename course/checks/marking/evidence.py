@@ -1,8 +1,8 @@
 """Decides what the replies to one check show about a known mistake.
 
-Replies are compared aspect by aspect and case by case. A reply that is missing because of an error,
-or because the code was stopped or is not written yet, is no evidence, unless the mistake causes the
-same error.
+Replies are compared aspect by aspect and case by case. A reply that is missing because the code was
+stopped or is not written is no evidence. An error is evidence for the mistakes that cause it in the
+same case, and against all others.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,13 @@ from enum import Enum
 from typing import NamedTuple
 
 from course.checks import Check, KnownMistake, Observation
-from course.checks.marking.comparison import error_kind, has_answers, is_right, same_reply
-from course.checks.question import NOT_WRITTEN
+from course.checks.marking.comparison import (
+    error_kind,
+    has_answers,
+    is_missing_code,
+    is_right,
+    same_reply,
+)
 
 Replied = Sequence[Observation | None]
 MOVE = "move"  # an aspect whose replies are also wrong if it is chosen by wrong values
@@ -22,8 +27,9 @@ class Finding(Enum):
 
     SAME = "all replies are those of a module with this mistake"
     PARTLY = "all replies are those of a module with this mistake, as far as there are any"
-    BESIDE = "replies in the aspects it affects are the same, those in others are also wrong"
+    BESIDE = "replies that it makes wrong are the same, but there are other wrong replies or errors"
     DISTURBED = "replies are wrong where the mistake makes them wrong, but some of them differ"
+    UNTELLING = "all replies are those of a module with this mistake, but many mistakes cause them"
     SILENT = "there are too few replies"
     CONTRADICTED = "a reply is right that the mistake makes wrong"
 
@@ -35,6 +41,7 @@ class _Counts(NamedTuple):
     supporting: int = 0  # the reply is wrong in the same way, which is not just any error
     right: int = 0  # the reply is right, although the mistake makes it wrong
     different: int = 0  # the reply is wrong in another way
+    failing: int = 0  # there is an error instead of a reply, which the mistake does not cause
 
 
 def find(
@@ -49,12 +56,12 @@ def find(
         return Finding.SILENT
     counts = [_count(check, name, expected, observed, replies) for name in check.points]
     if _are_same(check, observed, replies):
-        return Finding.SAME if any(each.supporting for each in counts) else Finding.SILENT
+        return Finding.SAME if any(each.supporting for each in counts) else Finding.UNTELLING
     findings = dict(zip(check.points, map(_finding_in_aspect, counts), strict=True))
     partly = [name for name, finding in findings.items() if finding is Finding.PARTLY]
     if partly == [MOVE] and Finding.BESIDE in findings.values():
         return Finding.SILENT
-    return _combined([*findings.values()])
+    return _combined([*findings.values()], any(each.failing for each in counts))
 
 
 def _are_same(check: Check, observed: Replied, replies: Sequence[Observation]) -> bool:
@@ -66,18 +73,19 @@ def _are_same(check: Check, observed: Replied, replies: Sequence[Observation]) -
     )
 
 
-def _combined(findings: Sequence[Finding | None]) -> Finding:
+def _combined(findings: Sequence[Finding | None], has_other_errors: bool) -> Finding:
     """What the affected aspects of a check show together, if not all replies are the same."""
-    for finding in (Finding.CONTRADICTED, Finding.DISTURBED, Finding.PARTLY):
+    for finding in (Finding.CONTRADICTED, Finding.DISTURBED):
         if finding in findings:
-            is_alone = Finding.BESIDE not in findings
-            return Finding.BESIDE if finding is Finding.PARTLY and not is_alone else finding
-    return Finding.SILENT
+            return finding
+    if Finding.PARTLY not in findings:
+        return Finding.SILENT
+    return Finding.BESIDE if has_other_errors or Finding.BESIDE in findings else Finding.PARTLY
 
 
 def _finding_in_aspect(counts: _Counts) -> Finding | None:
     if not counts.affected:
-        return Finding.BESIDE if counts.different else None
+        return Finding.BESIDE if counts.different or counts.failing else None
     if counts.right:
         return Finding.CONTRADICTED
     if counts.different:
@@ -93,7 +101,7 @@ def _count(
     got: Sequence[Observation],
 ) -> _Counts:
     """Compare the replies with those of a mistake in one aspect."""
-    affected = supporting = right = different = 0
+    affected = supporting = right = different = failing = 0
     for correct, theirs, reply in zip(expected, observed, got, strict=True):
         is_affected = not is_right(check.ask, correct, theirs or {}, name)
         affected += is_affected
@@ -101,15 +109,17 @@ def _count(
             supporting += is_affected and _is_telling(name, reply, got)
         elif is_right(check.ask, correct, reply, name):
             right += 1
-        elif name in reply or _is_another_error(name, theirs or {}, reply):
+        elif name in reply or (_is_error(name, reply) and name not in (theirs or {})):
             different += 1
-    return _Counts(affected, supporting, right, different)
+        elif _is_error(name, reply):
+            failing += 1
+    return _Counts(affected, supporting, right, different, failing)
 
 
-def _is_another_error(name: str, theirs: Observation, reply: Observation) -> bool:
-    """Whether both replies are errors, and the second is not one of unwritten code."""
-    error = (reply.get("errors") or {}).get(name, NOT_WRITTEN)
-    return name not in theirs and not error.startswith(NOT_WRITTEN)
+def _is_error(name: str, reply: Observation) -> bool:
+    """Whether code that is written raised an error instead of giving this part of the reply."""
+    errors = reply.get("errors") or {}
+    return name in errors and not is_missing_code(errors[name])
 
 
 def _is_telling(name: str, reply: Observation, replies: Sequence[Observation]) -> bool:

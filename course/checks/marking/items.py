@@ -4,7 +4,6 @@ If a reply has forty numbers, "move 5: expected 3, got 4" is more useful than tw
 """
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -44,7 +43,7 @@ def _differences(expected: Any, got: Any, levels: Levels, same: Same, path: str)
         yield Item(path, json.dumps(expected), json.dumps(got))
         return
     if len(expected) != len(got):
-        yield _length_difference(list(expected), list(got), path)
+        yield _length_difference(list(expected), list(got), same, path)
         return
     places = [n for n, (e, g) in enumerate(zip(expected, got, strict=True)) if not same(e, g)]
     if (
@@ -52,7 +51,7 @@ def _differences(expected: Any, got: Any, levels: Levels, same: Same, path: str)
         and len(places) > MAX_LISTED
         and any(isinstance(e, (str, list)) for e in expected)
     ):
-        yield _order_difference(expected, got, places[0], path)
+        yield _order_difference(expected, got, places[0], same, path)
         return
     names = levels[0] if levels else ()
     for n in places:
@@ -71,8 +70,8 @@ def _joined(path: str, name: str) -> str:
     return ", ".join(filter(None, (path, name)))
 
 
-def _length_difference(expected: list[Any], got: list[Any], path: str) -> Item:
-    missing, extra = _only_in_first(expected, got), _only_in_first(got, expected)
+def _length_difference(expected: list[Any], got: list[Any], same: Same, path: str) -> Item:
+    missing, extra = _only_in_first(expected, got, same), _only_in_first(got, expected, same)
     return Item(
         path,
         f"{items_of(expected)}{_listed(', including', missing)}",
@@ -80,17 +79,26 @@ def _length_difference(expected: list[Any], got: list[Any], path: str) -> Item:
     )
 
 
-def _order_difference(expected: list[Any], got: list[Any], place: int, path: str) -> Item:
-    missing, extra = _only_in_first(expected, got), _only_in_first(got, expected)
+def _order_difference(
+    expected: list[Any], got: list[Any], place: int, same: Same, path: str
+) -> Item:
+    missing, extra = _only_in_first(expected, got, same), _only_in_first(got, expected, same)
     if missing:
         return Item(path, _listed("with", missing), _listed("with", extra) + " instead")
     label = f"the same items in another order, from item {place + 1} on"
     return Item(_joined(path, label), json.dumps(expected[place]), json.dumps(got[place]))
 
 
-def _only_in_first(first: list[Any], second: list[Any]) -> list[str]:
-    left = Counter(map(json.dumps, first)) - Counter(map(json.dumps, second))
-    return list(left.elements())
+def _only_in_first(first: list[Any], second: list[Any], same: Same) -> list[str]:
+    """The items of the first list that have no equal one, such as 1.0 for 1, in the second."""
+    others, left = list(second), []
+    for item in first:
+        place = next((n for n, other in enumerate(others) if same(item, other)), None)
+        if place is None:
+            left.append(json.dumps(item))
+        else:
+            del others[place]
+    return left
 
 
 def items_of(values: Sequence[Any]) -> str:

@@ -11,7 +11,13 @@ from typing import Any
 
 from course.checks import Case, Check, KnownMistake, Observation, load_check, load_expected
 from course.checks.marking.common_cause import in_common
-from course.checks.marking.comparison import credit, has_answers, is_right, same
+from course.checks.marking.comparison import (
+    credit,
+    has_answers,
+    is_missing_code,
+    is_right,
+    same,
+)
 from course.checks.marking.diagnosis import (
     NO_OTHER_CHECKS,
     CheckSummary,
@@ -109,6 +115,11 @@ class Outcome:
     def not_implemented(self) -> bool:
         """Whether the required code is still the stub."""
         return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
+
+    @property
+    def is_written(self) -> bool:
+        """Whether no reply is known to be wrong only because of missing code."""
+        return not (self.problem and is_missing_code(self.problem))
 
     @property
     def has_wrong_answer(self) -> bool:

@@ -125,7 +125,7 @@ def _episode(
             script = _scripted(players.values(), moves, look)
             final = get(module, "play_episode")(players, start)
             if next(script, None) is not None:
-                raise BadReply("play_episode ended before the game did")
+                raise BadReply("play_episode ended before `choose` had chosen all moves of the game")
         look()
         finished.append(first)
         learned: dict[str, list] = {"x": [], "o": []}
@@ -137,7 +137,7 @@ def _episode(
 
     def after():
         if not finished:
-            raise BadReply("the game was not played")
+            raise BadReply("the game was not played to its end")
         finished[0].table.clear()
         return [_after_games(get(module, "QPlayer"), finished[0])]
 
@@ -229,7 +229,7 @@ def _self_play(
 
     def after():
         if not finished:
-            raise BadReply("the game was not played")
+            raise BadReply("the game was not played to its end")
         finished[0].weights.update(dict.fromkeys(KINDS, 0.0))
         return [_after_games(get(module, "LaneLearner"), finished[0])]
 
@@ -316,7 +316,7 @@ def _scripted(players, moves: Sequence[int], look: Callable[[], None]) -> Iterat
         look()
         for move in script:
             return move
-        raise BadReply("a move was requested after the end of the game")
+        raise BadReply("`choose` was called again after it had chosen all moves of the game")
 
     for player in players:
         player.choose = choose

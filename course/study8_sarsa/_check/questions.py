@@ -332,8 +332,13 @@ def _optional_argument(settings: Mapping[str, Any], name: str) -> list:
 
 def _columns(rows: list, width: int, name: str) -> list:
     for row in rows:
-        if not isinstance(row, tuple) or len(row) != width:
-            raise BadReply(f"{name} must return {width} values, it returned {row!r:.60}")
+        if not isinstance(row, tuple):
+            kind = type(row).__name__
+            raise BadReply(f"{name} must return a tuple and not a {kind}, it returned {row!r:.60}")
+        if len(row) != width:
+            raise BadReply(
+                f"{name} must return {width} values and not {len(row)}, it returned {row!r:.60}"
+            )
     return list(map(list, zip(*rows, strict=True)))
 
 

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from autograder.grading.verdict.deepening import words
-from autograder.grading.verdict.value_perspective import to_number
+from autograder.grading.verdict.value_perspective import has_numbers, to_number
 from autograder.studies import load_module
 from course.checks.positions import notation
 from course.checks.questions import RECORDERS
@@ -67,7 +67,7 @@ def first_difference(
     none. `ends` has the number of the student's trees after each search.
     """
     recording = reference.recording
-    walk = _Walk(recording.agent, iter(reference.promoted))
+    walk = _Walk(recording.agent, iter(reference.promoted), has_numbers(trees))
     start = their_start = 0
     # A step without an end was too large to be recorded.
     for number, (step, end) in enumerate(zip(recording.steps, recording.ends, strict=False)):
@@ -85,6 +85,7 @@ class _Walk:
 
     agent: Any  # the reference's
     promoted: Iterator[words.Promoted]
+    has_values: bool  # whether the student's counted calls return numbers
     visited: int = 0  # nodes of the current search so far
     step: SearchStep | None = None
     limit: int = 0  # that of the current tree
@@ -122,7 +123,7 @@ class _Walk:
             child = ours.children[number], theirs.children[number]
             if difference := self._compare([*pairs, child]):
                 return difference
-        if _same_value(ours.value, theirs.value):
+        if not self.has_values or _same_value(ours.value, theirs.value):
             return None
         if theirs.value == str(None):
             return self._at(pairs, words.no_value(facts), True)
@@ -142,7 +143,7 @@ class _Walk:
         """
         moves = [child.move for child in theirs.children]
         if number >= len(moves):
-            if theirs.value == str(None):
+            if theirs.value == str(None) and self.has_values:
                 return words.no_value(facts), False
             return words.missing_move(ours, number, facts, self.has_table), True
         move = moves[number]
@@ -185,7 +186,10 @@ def _same_value(ours: float | None, theirs: str) -> bool:
 
 
 def unchanged_trees(
-    reference: Reference, case: Mapping[str, Any], same: Callable[[Any, Any], bool]
+    reference: Reference,
+    trees: Sequence[Node],
+    case: Mapping[str, Any],
+    same: Callable[[Any, Any], bool],
 ) -> Difference | None:
     """Describe a wrong reply of a module whose trees are all the same as the reference's. Returns
     None if nothing can be stated, because one of the trees was too large.
@@ -200,7 +204,7 @@ def unchanged_trees(
     unfinished = _unfinished_move(reference.recording)
     if "move" in wrong and unfinished and same(unfinished[0], got["move"]):
         return _without_node(words.unfinished_move(*unfinished))
-    return _without_node(words.same_tree(wrong))
+    return _without_node(words.same_tree(wrong, has_numbers(trees)))
 
 
 def _unfinished_move(recording: Recording) -> tuple[Any, int] | None:

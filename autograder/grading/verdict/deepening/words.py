@@ -5,7 +5,7 @@ the reference's tree, for example from a node's depth, its window or the nodes v
 """
 
 from collections.abc import Iterable, Sequence
-from math import isclose
+from math import inf, isclose
 from typing import Any, NamedTuple
 
 from autograder.grading.verdict.value_perspective import short_number, to_number
@@ -32,8 +32,7 @@ SENTENCE_KINDS = {
     "killer of this depth": "your search does not try a killer move at its place",
     "so limit": "your search ends before a limit that it must begin",
     "after limit": "your search begins one limit too many",
-    "of each. Only `": "your search visits the right nodes and finds the right value of each, but "
-    "another part of its reply differs",
+    ". Only `": "your search visits the right nodes, but another part of its reply differs",
     "interrupted limit": "your search reports the best move so far of an interrupted limit",
 }
 
@@ -132,10 +131,12 @@ def other_move(node: Visit, moves: Sequence[str], number: int, first: Promoted) 
     """
     expected, got = node.children[number].move, f"{moves[number]:.20}"
     if str(expected) in moves[number:]:
-        text = f"your search explored move {got} next, but move {expected} comes first"
+        text = f"your search explored move {got} before move {expected}, which comes first"
     else:
+        alone = " and no other move after it" * (number == len(moves) - 1)
         text = (
-            f"your search left out move {expected} (or did not count it) and continued with {got}"
+            f"your search left out move {expected} (or did not count it) and explored move {got} "
+            f"next{alone}"
         )
     if number == 0 and first.table is not None and expected == first.table:
         return f"{text}: it is the table's move"
@@ -146,24 +147,32 @@ def other_move(node: Visit, moves: Sequence[str], number: int, first: Promoted) 
 
 
 def wrong_value(node: Visit, theirs: Node, facts: Facts) -> str:
-    """State that a node's children are right, but its value is not."""
+    """State the right value of a node, why it is right, and the value that the search returned."""
     got = _short_text(theirs.value)
     if node.value is None:
         text = f"your search returned {got} here"
         if not node.children and facts.budget is not None and facts.visited >= facts.budget:
             return f"{text}, but it must raise `OutOfNodes`, because {_budget_used(facts)}"
         return f"{text}, although the limit was interrupted below this node"
-    text = f"this node's value is {short_number(node.value)}, but your search returned {got}"
+    text = f"this node's value is {short_number(node.value)}, because {_reason(node, facts)}, but "
+    text += f"your search returned {got}"
     number = to_number(theirs.value)
-    if number and _is_near(-node.value, number):
+    others = [-child.value for child in node.children if child.value is not None]
+    if number and _is_near(-node.value, number) and not any(_is_near(v, number) for v in others):
         text += ", so its sign is reversed"
+    return f"{text}; the values of its moves are right" if node.children else text
+
+
+def _reason(node: Visit, facts: Facts) -> str:
+    """Explain why a node has its value, as far as the reference's tree shows it."""
     if node.state.is_terminal():
-        return f"{text}; the game is over here, so this is the utility"
+        return "the game is over and this is the utility"
     if node.children:
-        return f"{text}; the values of its moves are right"
+        best = max(node.children, key=lambda child: -inf if child.value is None else -child.value)
+        return f"the best move explored here, move {best.move}, leads to it"
     if node.bounds["depth"] >= facts.limit:
-        return f"{text}; the search ends here, so this is the estimate"
-    return f"{text}; this is the value of the state's entry in the table"
+        return "the search ends here and this is the estimate"
+    return "it is that of the state's entry in the table"
 
 
 def too_few_limits(done: int, trees: Sequence[Visit]) -> str:
@@ -200,12 +209,12 @@ def unfinished_move(move: Any, limit: int) -> str:
     )
 
 
-def same_tree(aspects: Sequence[str]) -> str:
+def same_tree(aspects: Sequence[str], has_values: bool) -> str:
     """State that no tree differs, although these aspects of the reply do."""
     names = _joined(f"`{name}`" for name in aspects)
     return (
-        "your search visits the right nodes and finds the right value of each. Only "
-        f"{names} {'differs' if len(aspects) == 1 else 'differ'}"
+        f"your search visits the right nodes{' and finds the right value of each' * has_values}. "
+        f"Only {names} {'differs' if len(aspects) == 1 else 'differ'}"
     )
 
 

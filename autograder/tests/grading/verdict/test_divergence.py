@@ -1,7 +1,7 @@
 """The first divergence: where a search with an unknown mistake departs from the reference's."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import ModuleType
 
@@ -12,12 +12,17 @@ from autograder.grading.run import nbgrader_steps
 from autograder.grading.run.nbgrader_steps import GradingStep
 from autograder.grading.verdict.answer_key import AnswerKey, load_answer_key
 from autograder.grading.verdict.deepening.compare import first_difference, reference_searches
-from autograder.grading.verdict.divergence import first_divergence, trace_check
+from autograder.grading.verdict.divergence import (
+    _reference_tree,
+    first_divergence,
+    trace_check,
+)
 from autograder.grading.verdict.divergence_words import (
     CORRECT_IN_ISOLATION,
     SENTENCE_KINDS,
     divergence_kind,
     rounding_note,
+    skipped_move,
 )
 from course.checks import Check, Study, load_check, load_expected, load_study
 from course.checks.marking.explain import as_html, as_text
@@ -26,6 +31,7 @@ from course.checks.questions import RECORDERS
 from course.checks.replies import Replies
 from course.checks.running.queries import reply
 from course.checks.trees import SEPARATOR, add_windows, node_texts, read_trees, window_texts
+from tictactoe.nodes import Visit
 
 STUDY = load_study("study3")
 SMALL = Outcome(
@@ -270,11 +276,11 @@ def test_negamax_is_compared_from_its_own_view(order):
     assert "your search left out cell 8" in found["sentence"]
 
 
-def test_a_wrong_sign_is_reported_where_it_is_made():
-    """A negamax leaf with the other player's view is reported as a sign error at that leaf."""
+def test_values_of_an_unclear_view_are_not_called_wrong():
+    """If many signs are wrong, the view is not known, so only the reported move is."""
     leaf = "state.utility(state.to_move) * (-1 if '_' in state.text else 1), None"
     found = divergence_of("study1", "minimax", NEGAMAX.format(**{**PLAIN, "leaf": leaf}))
-    assert "its sign is reversed; the game is over here" in found["sentence"]
+    assert found["sentence"].startswith("your search visits the right nodes. The move differs")
 
 
 def test_study_1_hears_nothing_of_depth_and_bounds():
@@ -444,7 +450,7 @@ NEXT_LIMIT = "value, move = self.value(state, 0, -inf, inf)\n                   
             "limited",
             "return self.evaluate(state, state.to_move), None",
             "return self.evaluate(state, state.to_move) / 3, None",
-            ["the search ends here, so this is the estimate"],
+            ["because the search ends here and this is the estimate, but"],
         ),
         (
             "table",
@@ -488,6 +494,125 @@ def test_right_searches_of_study_4_have_no_difference(check, answer):
         trees = read_trees(SEPARATOR.join(node_texts(theirs.trees)))
         add_windows(trees, window_texts(theirs.trees))
         assert first_difference(reference, trees, theirs.ends) is None
+
+
+# ---- Values of single nodes
+
+BOARD = "xo_xo____"  # x to move wins; one of the moves is a loss
+
+
+def small_tree() -> Visit:
+    """The tree of minimax on a small board."""
+    return _reference_tree(workspace.answer_path(load_study("study1")), "Minimax", BOARD, ())
+
+
+def value_divergence(change: Callable[[Visit, str], str], **reply: object) -> str:
+    """The text of the divergence for the tree of minimax in which the values are changed: `change`
+    is called with each node and its text.
+    """
+    study, tree = load_study("study1"), small_tree()
+
+    def nodes(visit: Visit) -> Iterator[Visit]:
+        yield visit
+        for child in visit.children:
+            yield from nodes(child)
+
+    texts = [
+        text.rpartition(",")[0] + "," + change(visit, text.rpartition(",")[2])
+        for visit, text in zip(nodes(tree), node_texts([tree]), strict=True)
+    ]
+    right = {"move": 6, "value": 1, "nodes": len(texts)}
+    case = {
+        "question": {"agent": "Minimax", "on": BOARD},
+        "errors": {},
+        "expected": right,
+        "got": {**right, "nodes": 1},
+    }
+    observation = {"trace": [SEPARATOR.join(texts)], "found": [6, 1, 1], **reply}
+    outcome = replace(SMALL, check="study1.minimax", case=case)
+    found = first_divergence(study, study.checks["minimax"], outcome, Replies((observation,)))
+    return found["sentence"] if found else ""
+
+
+def negative(value: str) -> str:
+    """A value with the other sign."""
+    return repr(-float(value))
+
+
+# Moves of the root with a value, and whether one of the opponent's moves has the opposite value.
+MOVES = [
+    (child.move, any(below.value == -child.value for below in child.children))
+    for child in small_tree().children
+    if child.value and child.children
+]
+
+
+def test_a_value_is_explained_by_the_end_of_the_game():
+    """The sentence has the right value, the reason for it, and what the search returned."""
+    sentence = value_divergence(
+        lambda node, value: negative(value) if node.depth == 1 and node.move == 6 else value
+    )
+    assert sentence == (
+        "after 6: this node's value is 1, because the game is over and this is the utility, but "
+        "your search returned -1.0, so its sign is reversed"
+    )
+
+
+@pytest.mark.parametrize(("move", "has_other"), MOVES)
+def test_a_sign_is_not_called_reversed_if_a_move_has_the_value(move, has_other):
+    """Another move may have been preferred, if it has the opposite value."""
+    sentence = value_divergence(
+        lambda node, value: negative(value) if (node.depth, node.move) == (1, move) else value
+    )
+    assert "because the best move explored here, cell " in sentence
+    assert sentence.endswith("; the values of its moves are right")
+    assert ("sign is reversed" in sentence) != has_other
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda node, value: "None",
+        lambda node, value: "Frame(state=1)" if node.depth else value,
+        lambda node, value: "None" if node.children else value,
+        lambda node, value: negative(value) if (node.move or 0) % 2 else value,
+    ],
+    ids=["no values", "frames", "exceptions", "mixed signs"],
+)
+def test_values_that_cannot_be_read_are_not_mentioned(change):
+    """Nothing is said about values if they are missing, no numbers, or of an unclear view."""
+    assert re.fullmatch(
+        r"your search visits the right nodes\. The number of nodes differs: .+",
+        value_divergence(change),
+    )
+
+
+def test_a_search_that_ended_with_an_error_has_no_value_where_it_ended():
+    """Without a result, a missing value is due to an error; without any value, nothing is known."""
+    assert "raised an error or returned no value here" in value_divergence(
+        lambda node, value: "None" if node.depth == 0 else value, found=None
+    )
+    assert value_divergence(lambda node, value: "None", found=None) == ""
+
+
+def test_a_left_out_move_has_the_next_move_and_no_claim_about_others():
+    """Whether it is the last one is stated only if it is."""
+    assert skipped_move(3, "5", is_last=False).endswith("explored cell 5 next")
+    assert skipped_move(3, "5", is_last=True).endswith(
+        "explored cell 5 next and no other move after it"
+    )
+
+
+def test_a_search_without_recursion_is_not_said_to_stop_at_a_node():
+    """A loop with a stack visits the states in one call, so the tree is not recorded."""
+    path = workspace.answer_path(load_study("study1")).parent / "outsiders"
+    text = (path / "explicit_stack_of_class.py").read_text("utf-8")
+    sentence = local_divergence(
+        "study1", "minimax", ("nodes.visited)", "nodes.visited + (nodes.visited > 9))"), text=text
+    )
+    assert "recorded only through recursive calls" in sentence
+    assert "must be expanded" not in sentence
+    assert divergence_kind(sentence) is not None
 
 
 # ---- Sentences that are not shown when they are not true

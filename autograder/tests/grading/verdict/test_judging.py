@@ -11,7 +11,9 @@ from autograder.grading.verdict.carrying.error_carried_forward import CarriedFun
 from autograder.grading.verdict.judging import CheckRun, carried_outcome, first_outcome, judge
 from autograder.studies.generated_mutants import GeneratedMutants, digest
 from course.checks import Check, KnownMistake, Observation, load_study
+from course.checks.marking.comparison import equal
 from course.checks.marking.outcome import Outcome
+from course.checks.questions import QUESTIONS
 from course.checks.replies import Replies
 
 BOARDS = ("xx_oo____", "x___o____", "xox_o_x_o", "_________")
@@ -115,6 +117,19 @@ def test_a_generated_mutant_must_explain_all_checks(quiet, is_named):
     outcome, _ = judged(key, run(key, COUNTS, HALF[COUNTS]), run(key, QUIET, quiet))
     assert bool(outcome.resembles) == is_named
     assert not is_named or "`lane_counts`: a number is one too large" in outcome.resembles
+
+
+def test_a_generated_mutant_is_not_named_for_another_distribution(monkeypatch):
+    """The digest of a distribution states only whether it is right, so other ones may be wrong."""
+    question = replace(QUESTIONS[COUNTS], comparators={"answer": equal})
+    monkeypatch.setitem(QUESTIONS, COUNTS, question)
+    right, wrong = observations(EXPECTED[COUNTS]), observations(HALF[COUNTS])
+    digests = {COUNTS: {digest(CHECKS[COUNTS], wrong, right): [0]}}
+    key = make_key(generated=GeneratedMutants([(COUNTS, "a number is wrong")], digests))
+    replies = Replies(tuple(observations([1, 2, 9, 9])))
+    assert key.generated.matching(CHECKS[COUNTS], replies.observations, right) == {0}
+    (outcome,) = judged(key, run(key, COUNTS, [1, 2, 9, 9]))
+    assert outcome.resembles is None
 
 
 @pytest.mark.parametrize("is_full", [True, False])
