@@ -261,9 +261,9 @@ BOARDS = Stratified(
     + [f"board, {ONE_MOVE}"],
     _board,
 )
+TREE_STRATA = Stratified([f"tree, {kind} for {p}" for kind in TREES for p in PLAYERS], _tree)
 _DRAWN: dict[str, Callable[[random.Random], str]] = {
-    BOARD: BOARDS,
-    "tree": Stratified([f"tree, {kind} for {p}" for kind in TREES for p in PLAYERS], _tree),
+    BOARD: BOARDS, "tree": TREE_STRATA,
     "row": _row, "example": _example, "qubic": _qubic, "four": _four,
 }  # fmt: skip
 

@@ -5,18 +5,17 @@ wrong module may search them for each of the hundreds of moves that it draws.
 from collections.abc import Callable
 from random import Random
 
-from autograder.studies.fresh_cases import BOARDS, PLAYERS, TREES, _tree
+from autograder.studies.fresh_cases import BOARDS, TREE_STRATA
 from autograder.studies.strata import Stratified
 from course.checks import Case
 
-TREE_STRATA = [f"tree, {kind} for {player}" for kind in TREES for player in PLAYERS]
 FEWEST_MARKS = 3  # on a board
 DRAWS = 1_500  # moves drawn in a tree, so that shares of equally good moves can be compared
 
 
 def _mixed(rng: Random, stratum: str) -> Case:
-    if stratum in TREE_STRATA:
-        return {"on": _tree(rng, stratum), "draws": DRAWS}
+    if stratum in TREE_STRATA.strata:
+        return {"on": TREE_STRATA.draw(rng, stratum), "draws": DRAWS}
     while True:
         board = BOARDS.draw(rng, stratum)
         if len(board) - board.count("_") >= FEWEST_MARKS:
@@ -24,5 +23,5 @@ def _mixed(rng: Random, stratum: str) -> Case:
 
 
 DRAWERS: dict[str, Callable[[Random], Case]] = {
-    "mixed": Stratified([*BOARDS.strata, *TREE_STRATA], _mixed)
+    "mixed": Stratified([*BOARDS.strata, *TREE_STRATA.strata], _mixed)
 }

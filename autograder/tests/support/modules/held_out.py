@@ -5,10 +5,10 @@ as an edit of a correct one, with its mistake and the checks that must lose mark
 `outsiders.toml`, they do not influence the choice of cases. To grade all of them, and to write the
 rates and the modules to a page, which takes ten minutes on two cores:
 
-    python -m autograder.tests.support.modules.held_out
+    python -m autograder.tests.support.modules.held_out FOLDER
 
-The command compares the pages with nothing: whether a statement on a page is false, only a reader
-can decide.
+Whether a statement on a page is false, only a reader can decide. The texts of the pages are written to
+the folder, after the mistake of each module.
 """
 
 import sys
@@ -22,6 +22,7 @@ from autograder import workspace
 from autograder.tests.support.modules import outsiders
 from autograder.tests.support.modules.graded import explanations, grade, key_of
 from course.checks import load_study, read_table, studies
+from course.checks.marking.explain import as_text
 from course.checks.marking.outcome import Outcome
 
 PAGE = Path(__file__).with_suffix(".md")
@@ -75,15 +76,24 @@ def loses(outcomes: Mapping[str, Outcome], without: Sequence[str] = ()) -> bool:
     )
 
 
-def _rows(half: str) -> Iterator[str]:
-    """The lines of the page about one half of the course."""
+def _page(module: HeldOut, outcomes: Mapping[str, Outcome]) -> str:
+    """A module's mistake, and the texts of its page about checks below full marks."""
+    texts = [f"{check}\n{as_text(each)}" for check, each in outcomes.items() if not each.full]
+    title = f"## {module.name}: {module.wrong} It must lose marks in {', '.join(module.must)}."
+    return "\n\n".join((title, *texts, ""))
+
+
+def _rows(half: str, folder: Path) -> Iterator[str]:
+    """The lines of the page about one half of the course; write the modules' pages to `folder`."""
     accepted, unexplained, rejected = [], [], []
     right = wrong = 0
     with ThreadPoolExecutor(workspace.max_parallel()) as pool:
         for study in HALVES[half]:
             key = key_of(study)
             modules = held_out(study)
-            outcomes = pool.map(partial(grade, key), [module.text for module in modules])
+            outcomes = [*pool.map(partial(grade, key), [module.text for module in modules])]
+            pages = map(_page, modules, outcomes)
+            (folder / f"{study}.txt").write_text("\n".join(pages), "utf-8")
             for module, results in zip(modules, outcomes, strict=True):
                 wrong += 1
                 if not loses(results):
@@ -114,14 +124,16 @@ def _rows(half: str) -> Iterator[str]:
 
 
 def main() -> None:
-    """Grade all modules and write the page."""
-    rows = [row for half in HALVES for row in _rows(half)]
+    """Grade all modules and write the pages."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [row for half in HALVES for row in _rows(half, folder)]
     table = [row for row in rows if row.startswith("|")]
     lists = [f"* {row}" for row in rows if not row.startswith("|")]
     text = [
         "# The held-out classes",
         "",
-        "Derived by `python -m autograder.tests.support.modules.held_out`. Do not edit.",
+        "Derived by `python -m autograder.tests.support.modules.held_out FOLDER`. Do not edit.",
         "",
         "| half | correct modules | rejected | wrong modules | accepted | cause named or led to |",
         "|---|--:|--:|--:|--:|--:|",
