@@ -161,18 +161,24 @@ def generate(
     with report_errors():
         if kit and worker:
             raise UserError("--kit and --worker make different archives: use only one of them")
+        translations = None
         if (course / CONFIG_FILE).is_file():
-            course_commands.adapt_studies(CourseFolder.open(course))
+            folder = CourseFolder.open(course)
+            course_commands.adapt_studies(folder)
+            course_commands.compile_translations(folder)
+            translations = course_commands.public_translations(folder)
         wanted = [load_study(name) for name in names or studies()]
         if kit or worker:
-            make_archive(wanted if kit else None, output)
+            make_archive(wanted if kit else None, output, translations)
         elif output:
             raise UserError("--output names the archive that --kit or --worker makes: add one")
         else:
             generate_studies(course, wanted)
 
 
-def make_archive(wanted: list[Study] | None, output: Path | None) -> None:
+def make_archive(
+    wanted: list[Study] | None, output: Path | None, translations: bytes | None = None
+) -> None:
     """Make the student kit with the `wanted` studies, or the worker kit if that is None."""
     from autograder.release import kit, worker_kit
 
@@ -180,7 +186,11 @@ def make_archive(wanted: list[Study] | None, output: Path | None) -> None:
     if output is None:
         path.parent.mkdir(exist_ok=True)
     with errors.status("Making the archive and searching every byte of it for leaks"):
-        made = worker_kit.make_worker_kit(path) if wanted is None else kit.make_kit(wanted, path)
+        made = (
+            worker_kit.make_worker_kit(path)
+            if wanted is None
+            else kit.make_kit(wanted, path, translations)
+        )
     print_line(
         f"{'worker' if wanted is None else 'student'} kit: {made.path} ({made.files} files, "
         f"SHA-256 {made.digest})"

@@ -14,7 +14,7 @@ import typer
 from rich.status import Status
 
 from autograder.commands.console import errors, print_error, print_line, progress
-from autograder.commands.course_commands import adapt_studies
+from autograder.commands.course_commands import adapt_studies, public_translations
 from autograder.commands.options import expand_home, report_errors
 from autograder.course_folder import SECRET, CourseFolder
 from common.command_lines import default_folder, join
@@ -105,7 +105,7 @@ def publish(
         public_course.refuse_unusable(folder)  # before the slow steps
         files = public_course.site_files(finished) if finished else None
         with errors.status("Collecting the files of the kit"):
-            kit = packing.contents(wanted)
+            kit = packing.contents(wanted, public_translations(opened) if opened else None)
             public_course.refuse_untracked(kit)
         with TemporaryDirectory() as temporary, errors.status("") as status:
             site = (

@@ -21,6 +21,7 @@ from traitlets.config import Config
 from autograder.course_folder import CourseFolder
 from autograder.reporting.pages.page_names import page_names
 from autograder.reporting.pages.render_cache import cache_render
+from common.messages import translate, use_messages
 
 # An output is shown in the first of these formats that it has; none of them runs code.
 DISPLAY_PRIORITY = [
@@ -68,7 +69,10 @@ class FeedbackExporter(HTMLExporter):
         resources["colours"] = HtmlFormatter().get_style_defs(".highlight")
         resources["dark_colours"] = HtmlFormatter(style=DARK_STYLE).get_style_defs(".highlight")
         self.register_filter("highlight_code", lambda source: highlighted(source, lexer))
-        return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
+        self.environment.globals["_"] = translate
+        with use_messages(resources.get("messages")):
+            resources["language_code"] = language()
+            return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
 
 
 def _copy(
