@@ -155,17 +155,25 @@ class _Catalogue:
         """The text with all messages translated of which it consists."""
         if not text or len(text) > MAX_LENGTH or depth > MAX_DEPTH:
             return text
+        translated = self._one_message(text, depth)
+        if translated is None and not PYTHON_ERROR.match(text):
+            return self._parts(text, depth)
+        return text if translated is None else translated
+
+    def _one_message(self, text: str, depth: int, min_letters: int = 0) -> str | None:
+        """The translation of a text that is one message, with its fields; None if it is not."""
         if text in self._whole:
             return self._whole[text]
-        is_error = bool(PYTHON_ERROR.match(text))
+        if PYTHON_ERROR.match(text):  # Python's own words stay as they are
+            min_letters = MIN_LETTERS
         for sentence in self._sentences:
-            if is_error and sentence.letters < MIN_LETTERS:
-                return text  # Python's own words stay as they are
+            if sentence.letters < min_letters:
+                break
             if sentence.anchor in text and (match := sentence.pattern.fullmatch(text)):
                 translated = self._with_fields(sentence, match.groupdict(""), depth)
                 if translated is not None:
                     return translated
-        return self._parts(text, depth)
+        return None
 
     def _with_fields(
         self, sentence: _Sentence, values: Mapping[str, str], depth: int
@@ -173,12 +181,13 @@ class _Catalogue:
         """The translation of a message with these values of its fields; None if the message has
         few words and joins other texts than messages, numbers and code.
         """
-        fields = {name: self.recognise(value, depth + 1) for name, value in values.items()}
         is_short = 0 < sentence.letters < MIN_LETTERS
         if is_short and any(
-            fields[name] == value and not WORD.fullmatch(value) for name, value in values.items()
+            not WORD.fullmatch(value) and self._one_message(value, depth + 1, 1) is None
+            for value in values.values()
         ):
             return None
+        fields = {name: self.recognise(value, depth + 1) for name, value in values.items()}
         return _filled(sentence.translation, sentence.message, fields)
 
     def _parts(self, text: str, depth: int) -> str:

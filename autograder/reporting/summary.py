@@ -39,7 +39,6 @@ from common.messages import (
     language,
     translate,
     translate_name,
-    use_messages,
 )
 from course.checks import UnknownCheck
 from course.checks.marking.explain import as_html, as_text, capitalized, causes, divergence_title
@@ -76,12 +75,6 @@ class Summarise(NbGraderPreprocessor):
     """Adds the summary to the resources for the templates, and marks and comments to each cell."""
 
     def preprocess(self, nb, resources):
-        """Add the summary in the language of the course, which the exporter uses as well."""
-        resources["messages"] = CourseFolder(Path().resolve()).compiled_translations()
-        with use_messages(resources["messages"]):
-            return self._summarise(nb, resources)
-
-    def _summarise(self, nb, resources):
         """Read marks and comments in a few queries, whereas nbgrader's own step needs two per cell."""
         where = resources["nbgrader"]
         name, student, assignment = where["notebook"], where["student"], where["assignment"]

@@ -214,7 +214,8 @@ def _template_messages() -> Iterator[Message]:
             for _, _, texts, _ in babel_extract(template, ["_"], [], {}):
                 text = texts[0] if isinstance(texts, tuple) else texts  # None for each field
                 if text:
-                    yield Message(text, place, is_public=False)
+                    is_sentence = not isinstance(texts, tuple)
+                    yield Message(text, place, is_sentence=is_sentence, is_public=False)
 
 
 def _table_messages(studies: Iterable[Study]) -> Iterator[Message]:

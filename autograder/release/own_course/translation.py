@@ -8,11 +8,12 @@ translator has not yet confirmed ("fuzzy"), stay English.
 
 import io
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from babel.core import UnknownLocaleError
+from babel.core import Locale, UnknownLocaleError
 from babel.messages.catalog import Catalog
 from babel.messages.catalog import Message as Entry
 from babel.messages.mofile import write_mo
@@ -27,6 +28,9 @@ from course.checks import load_study, studies
 
 BEGINNINGS = "".join(PUNCTUATION)
 WIDTH = 100  # of a line in the file for translators
+PO_LINE = re.compile(
+    r'\s*(?:#.*|(?:(?:msgctxt|msgid|msgid_plural|msgstr|msgstr\[\d\])\s+)?"(?:[^"\\]|\\.)*"\s*)?'
+)
 HEADER = """\
 # Translations of the texts that students read.
 #
@@ -123,33 +127,38 @@ def _template(messages: Iterable[Message]) -> Catalog:
 
 
 def _new_catalog(file: Path) -> Catalog:
+    return Catalog(_locale(file), project=DISTRIBUTION, fuzzy=False)
+
+
+def _locale(file: Path) -> Locale:
+    """Return what Babel knows about the language of a file, such as its plural forms."""
     try:
-        catalog = Catalog(file.stem, project=DISTRIBUTION)
-        catalog.num_plurals  # noqa: B018 - raises an error for a language that Babel does not know
+        return Locale.parse(file.stem)
     except (UnknownLocaleError, ValueError) as error:
-        raise _unknown_language(file) from error
-    catalog.fuzzy = False
-    return catalog
-
-
-def _unknown_language(file: Path) -> TranslationError:
-    return TranslationError(
-        f"{file.parents[1] / 'course.toml'}, language: {file.stem!r} is not a known language; use a "
-        "code such as de or pt_BR"
-    )
+        raise TranslationError(
+            f"{file.parents[1] / 'course.toml'}, language: {file.stem!r} is not a known language; "
+            "use a code such as de or pt_BR"
+        ) from error
 
 
 def _read(file: Path) -> Catalog:
+    data, locale = file.read_bytes(), _locale(file)
     try:
-        return read_po(io.BytesIO(file.read_bytes()), file.stem, abort_invalid=True)
+        lines = data.decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TranslationError(f"{file}, line {line}: this is not UTF-8 text") from error
+    for number, text in enumerate(lines, 1):
+        if not PO_LINE.fullmatch(text):  # Babel ignores some of these lines
+            raise TranslationError(
+                f"{file}, line {number}: {text.strip()!r} is neither a comment nor a keyword with a "
+                "text in quotes"
+            )
+    try:
+        return read_po(io.BytesIO(data), locale, abort_invalid=True)
     except PoFileError as error:
         reason, line = str(error).partition(" on ")[0], error.lineno + 1
         raise TranslationError(f"{file}, line {line}: {reason} ({error.line.strip()!r})") from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise TranslationError(f"{file}, line {line}: this is not UTF-8 text") from error
-    except UnknownLocaleError as error:
-        raise _unknown_language(file) from error
     except (ValueError, LookupError) as error:
         raise TranslationError(f"{file} cannot be read: {error}") from error
 
