@@ -161,15 +161,14 @@ def generate(
     with report_errors():
         if kit and worker:
             raise UserError("--kit and --worker make different archives: use only one of them")
-        translations = None
-        if (course / CONFIG_FILE).is_file():
-            folder = CourseFolder.open(course)
+        folder = CourseFolder.open(course) if (course / CONFIG_FILE).is_file() else None
+        if folder:
             course_commands.adapt_studies(folder)
             course_commands.compile_translations(folder)
-            translations = course_commands.public_translations(folder)
         wanted = [load_study(name) for name in names or studies()]
         if kit or worker:
-            make_archive(wanted if kit else None, output, translations)
+            public = course_commands.public_translations(folder, wanted) if folder and kit else None
+            make_archive(wanted if kit else None, output, public)
         elif output:
             raise UserError("--output names the archive that --kit or --worker makes: add one")
         else:
@@ -1023,7 +1022,7 @@ def site(
                     lambda what: bar.update(task, note=what),
                     lambda name: bar.update(task, advance=1, note=name),
                     print_error,
-                    with_plotting=with_plotting,
+                    options=live.Options(with_plotting),
                 )
             except KeyboardInterrupt as stop:
                 print_error("autograder: stopped; no site was written, an earlier one is unchanged")

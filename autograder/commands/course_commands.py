@@ -1,5 +1,6 @@
 """The commands with which a course folder owns its course."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -8,7 +9,7 @@ from autograder.commands.console import print_error, print_line, progress
 from autograder.commands.options import NEEDS_ATTENTION, CoursePath, report_errors
 from autograder.course_folder import CourseFolder
 from common.command_lines import advice
-from course.checks import studies
+from course.checks import Study, studies
 from course.checks.study_paths import use_studies
 
 
@@ -132,13 +133,13 @@ def compile_translations(folder: CourseFolder) -> str:
     return str(compile_messages(folder))
 
 
-def public_translations(folder: CourseFolder) -> bytes | None:
-    """Return the compiled translations for the student kit; None for a course in English."""
+def public_translations(folder: CourseFolder, wanted: Sequence[Study]) -> bytes | None:
+    """Return the compiled translations for the kit of these studies; None for a course in English."""
     if folder.translations() is None:
         return None
     from autograder.release.own_course import translation
 
-    return translation.public_translations(folder)
+    return translation.public_translations(folder, wanted)
 
 
 def adapt_studies(folder: CourseFolder) -> list[str]:

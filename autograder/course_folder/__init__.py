@@ -48,6 +48,7 @@ from autograder.errors import UserError
 from autograder.nbgrader_times import read_times_strictly, submission_time
 from autograder.times import TimeError, course_zone, machine_zone
 from common.command_lines import advice
+from common.messages import english
 from course.checks import Study, StudyTableError, UnknownCheck, load_study, modules
 from course.checks.questions import load_questions
 from course.checks.study_paths import PUBLIC, VARIABLE
@@ -283,7 +284,7 @@ class CourseFolder:
         for group, members in self.people().groups().items():
             if len(names := [name for name in members if name in own]) > 1:
                 owner = nfc(self._last([own[name] for name in names]).parent.name)
-                sentences[owner] = (
+                sentences[owner] = english(
                     f"several members of group {group} have submitted ({', '.join(names)}); the last "
                     f"submission, {owner}'s, counts for all"
                 )

@@ -61,6 +61,7 @@ SEARCH_CODE = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta")
 RUN_PARTS = re.compile(
     r"^# from run\.py: (.+)$", re.MULTILINE
 )  # a marker in the template of the kit's run.py
+TRANSLATIONS = KIT_FILE.relative_to(COURSE.parent).as_posix()  # of a course in another language
 GRADING = "course/grading.json"  # copied if the checkout has such a file
 MARKS = '"\\'  # characters that a notebook file adds to lines
 EXTRA = re.compile(r"""extra == ["']([^"']+)["']""")
@@ -180,7 +181,7 @@ def contents(wanted: Sequence[Study], translations: bytes | None = None) -> Cont
     files = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
     files.setdefault(GRADING, (json.dumps({"python": version_text(RUNNING)}) + "\n").encode())
     if translations:
-        files[KIT_FILE.relative_to(COURSE.parent).as_posix()] = translations
+        files[TRANSLATIONS] = translations
     files |= {name: text.encode() for name, text in _own_files(root, files, wanted).items()}
     return dict(sorted(files.items()))
 

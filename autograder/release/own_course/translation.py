@@ -24,7 +24,7 @@ from autograder.errors import UserError
 from autograder.release.own_course.message_extraction import Message, messages_of
 from common.command_lines import DISTRIBUTION, advice
 from common.messages import INDEX, PUNCTUATION, fields_of
-from course.checks import load_study, studies
+from course.checks import Study, load_study, studies
 
 BEGINNINGS = "".join(PUNCTUATION)
 WIDTH = 100  # of a line in the file for translators
@@ -97,15 +97,16 @@ def compile_messages(folder: CourseFolder) -> Progress | None:
     return _progress(file, catalog, messages)
 
 
-def public_translations(folder: CourseFolder) -> bytes | None:
-    """Return the compiled translations without the messages that only staff's files contain.
+def public_translations(folder: CourseFolder, wanted: Iterable[Study]) -> bytes | None:
+    """Return the compiled translations without the messages that only staff's files or other studies
+    contain.
 
     Returns None for a course in English. Raises `TranslationError`.
     """
     file = folder.translations()
     if file is None:
         return None
-    messages = [each for each in _messages(folder).values() if each.is_public]
+    messages = [each for each in messages_of(wanted).values() if each.is_public]
     return _compiled(_valid_catalog(folder, file), messages)
 
 

@@ -249,7 +249,7 @@ def test_a_course_in_english_needs_no_file(course):
     """Without a language there is nothing to compile, and `--messages` explains what is missing."""
     (course.root / "course.toml").write_text("", "utf-8")
     assert translation.compile_messages(course) is None
-    assert translation.public_translations(course) is None
+    assert translation.public_translations(course, []) is None
     assert course.compiled_translations() is None
     with pytest.raises(TranslationError, match=r"names no language: add a line"):
         translation.update_messages(course)
@@ -339,7 +339,7 @@ def test_the_kit_has_the_public_translations(course):
         entry(STATED, "zweimal {move}"),
         'msgctxt "name"\n' + entry("nodes", "Knoten"),
     )
-    data = translation.public_translations(course)
+    data = translation.public_translations(course, [load_study("study2")])
     files = kit.contents([load_study("study2")], data)
     assert files["course/messages.mo"] == data
     assert KIT_FILE.parts[-2:] == ("course", "messages.mo")
