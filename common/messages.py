@@ -16,7 +16,7 @@ is displayed. Messages without a translation stay English.
 import json
 import re
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, reduce
@@ -28,7 +28,8 @@ from typing import NamedTuple
 KIT_FILE = Path(__file__).resolve().parents[1] / "course" / "messages.mo"  # in a course's kit
 NAME = "name"  # the gettext context of names, such as those of aspects
 INDEX = "index", "sentences"  # context and id of a JSON list of the messages to be recognised
-MAX_LENGTH = 4000  # characters of a text that is recognised
+MAX_LENGTH = 2000  # characters of a text that is recognised
+MAX_READ = 1000  # parts of a text that are compared with all messages
 BEFORE = "text_before"  # the field for a text before a message
 MAX_DEPTH = 20  # levels of messages in messages
 MIN_LETTERS = 5  # letters of a message's own text; messages with fewer match nearly every text
@@ -151,59 +152,86 @@ class _Catalogue:
         return self._translations.pgettext(NAME, name)
 
     @lru_cache(maxsize=4096)  # noqa: B019 - catalogues live as long as the process
-    def recognise(self, text: str, depth: int = 0) -> str:
+    def recognise(self, text: str) -> str:
         """The text with all messages translated of which it consists."""
-        if not text or len(text) > MAX_LENGTH or depth > MAX_DEPTH:
-            return text
-        translated = self._one_message(text, depth)
-        if translated is None and not PYTHON_ERROR.match(text):
-            return self._parts(text, depth)
-        return text if translated is None else translated
+        return _Reading(self._whole, self._sentences).best(text).text
 
-    def _one_message(self, text: str, depth: int, min_letters: int = 0) -> str | None:
-        """The translation of a text that is one message, with its fields; None if it is not."""
+
+class _Found(NamedTuple):
+    """A text with translated messages."""
+
+    text: str
+    letters: int = 0  # of the messages
+    is_message: bool = False  # whether it is one message, with fields, and not a list of them
+
+
+class _Reading:
+    """One attempt to recognise the messages of which a text consists."""
+
+    def __init__(self, whole: Mapping[str, str], sentences: Sequence[_Sentence]) -> None:
+        self._whole, self._sentences = whole, sentences
+        self._known: dict[str, _Found] = {}
+
+    def best(self, text: str, depth: int = 0) -> _Found:
+        """The reading in which most of the text belongs to messages."""
         if text in self._whole:
-            return self._whole[text]
-        if PYTHON_ERROR.match(text):  # Python's own words stay as they are
-            min_letters = MIN_LETTERS
+            return _Found(self._whole[text], _letters(text), True)
+        if not text or len(text) > MAX_LENGTH or depth > MAX_DEPTH or len(self._known) > MAX_READ:
+            return _Found(text)
+        if text not in self._known:
+            best = _Found(text)
+            for reading in self._readings(text, depth + 1):
+                if reading.letters > best.letters:
+                    best = reading
+            self._known[text] = best
+        return self._known[text]
+
+    def _readings(self, text: str, depth: int) -> Iterator[_Found]:
+        is_error = bool(PYTHON_ERROR.match(text))  # Python's own words stay as they are
         for sentence in self._sentences:
-            if sentence.letters < min_letters:
-                break
-            if sentence.anchor in text and (match := sentence.pattern.fullmatch(text)):
-                translated = self._with_fields(sentence, match.groupdict(""), depth)
-                if translated is not None:
-                    return translated
-        return None
+            if is_error and sentence.letters < MIN_LETTERS:
+                return
+            match = sentence.pattern.fullmatch(text) if sentence.anchor in text else None
+            if match and (reading := self._with_fields(sentence, match.groupdict(""), depth)):
+                yield reading
+        yield from self._parts(text, depth)
 
     def _with_fields(
         self, sentence: _Sentence, values: Mapping[str, str], depth: int
-    ) -> str | None:
+    ) -> _Found | None:
         """The translation of a message with these values of its fields; None if the message has
         few words and joins other texts than messages, numbers and code.
         """
-        is_short = 0 < sentence.letters < MIN_LETTERS
-        if is_short and any(
-            not WORD.fullmatch(value) and self._one_message(value, depth + 1, 1) is None
-            for value in values.values()
+        fields = {name: self.best(value, depth) for name, value in values.items()}
+        if 0 < sentence.letters < MIN_LETTERS and not all(
+            field.is_message or WORD.fullmatch(values[name]) for name, field in fields.items()
         ):
             return None
-        fields = {name: self.recognise(value, depth + 1) for name, value in values.items()}
-        return _filled(sentence.translation, sentence.message, fields)
+        texts = {name: field.text for name, field in fields.items()}
+        return _Found(
+            _filled(sentence.translation, sentence.message, texts),
+            sentence.letters + sum(field.letters for field in fields.values()),
+            sentence.letters > 0,
+        )
 
-    def _parts(self, text: str, depth: int) -> str:
-        """The translation of a text with several sentences, or with a capital letter or a full stop
+    def _parts(self, text: str, depth: int) -> Iterator[_Found]:
+        """The readings of a text with several sentences, or with a capital letter or a full stop
         that its message does not have.
         """
         first, *others = SENTENCE_END.split(text)
         if others:
-            return " ".join(self.recognise(part, depth + 1) for part in (first, *others))
+            parts = [self.best(part, depth) for part in (first, *others)]
+            yield _Found(" ".join(part.text for part in parts), sum(part.letters for part in parts))
         if text.endswith("."):
-            return f"{self.recognise(text[:-1], depth + 1)}."
+            without = self.best(text[:-1], depth)
+            yield without._replace(text=f"{without.text}.")
         if text[0].isupper() and (text[1:2].islower() or text[1:2] == " "):
-            small = text[0].lower() + text[1:]
-            translated = self.recognise(small, depth + 1)
-            return text if translated == small else translated[0].upper() + translated[1:]
-        return text
+            small = self.best(text[0].lower() + text[1:], depth)
+            yield small._replace(text=small.text[:1].upper() + small.text[1:])
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def _sentence(message: str, translation: str) -> _Sentence:
@@ -223,7 +251,7 @@ def _sentence(message: str, translation: str) -> _Sentence:
         pattern = rf"(?P<{BEFORE}>(?:\S+ )?){pattern}"
     if BEFORE in pattern:
         message, translation = f"{{{BEFORE}}}{message}", f"{{{BEFORE}}}{translation}"
-    letters = sum(map(str.isalpha, "".join(own_text)))
+    letters = _letters("".join(own_text))
     return _Sentence(
         re.compile(pattern, re.DOTALL), max(own_text, key=len), letters, message, translation
     )

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -38,6 +39,10 @@ SENTENCES = {
     "{first} and {second}": "{first} und {second}",
     "all correct": "alles richtig",
     "braces {{}} stay": "Klammern {{}} bleiben",
+    "the value is {value}, but {other} is right": "der Wert ist {value} statt {other}",
+    "{text}; the game is over": "{text}; das Spiel ist aus",
+    "{text} Or: {other}": "{text} Oder: {other}",
+    "One thing. And another and a third.": "Ein Ding. Und zwei weitere.",
 }
 
 
@@ -87,6 +92,14 @@ def german(tmp_path):
             "after 4, 2 (depth 3, alpha -1): the value is 3, so its sign is reversed",
             "nach 4, 2 (Tiefe 3, alpha -1): der Wert ist 3, also ist das Vorzeichen falsch",
         ),
+        (
+            "after 1, 4: the value is 1, but -1 is right, so its sign is reversed; the game is over",
+            "nach 1, 4: der Wert ist 1 statt -1, also ist das Vorzeichen falsch; das Spiel ist aus",
+        ),
+        (
+            "all correct Or: One thing. And another and a third.",
+            "alles richtig Oder: Ein Ding. Und zwei weitere.",
+        ),
         ("03.ipynb is not valid JSON (line 3)", "03.ipynb ist kein gültiges JSON (line 3)"),
         ("a.py is missing; b.py counts", "a.py is missing; b.py zählt"),
         ("given your f and g", "given your f and g"),
@@ -109,6 +122,14 @@ def test_stored_texts_are_recognised(german, text, translation):
 def test_errors_of_python_and_very_long_texts_stay(german, text):
     """The words of Python, and of students' own errors, are not translated."""
     assert translate(text) == text
+
+
+def test_the_time_to_recognise_a_text_is_bounded(german):
+    """Even for texts that students make up."""
+    start = time.process_time()
+    for part in ("a: ", "a, ", "a and ", "(a (", "after at the root: ", "A. "):
+        translate(part * 400)
+    assert time.process_time() - start < 5
 
 
 def test_fields_are_filled_in_any_order(german):

@@ -26,6 +26,7 @@ from autograder.release.own_course.translation import TranslationError
 from common.messages import KIT_FILE, NAME, fields_of, translate, translate_name, use_messages
 from course.checks import StudyTableError, load_expected, load_study, studies
 from course.checks.marking.explain import as_html, as_text
+from course.checks.marking.items import items_of
 from course.checks.marking.outcome import mark
 from course.checks.replies import Replies
 from course.checks.study_paths import VARIABLE
@@ -292,6 +293,24 @@ def test_an_invalid_file_is_one_error_with_its_line(course, entries, line, reaso
         translation.compile_messages(course)
     assert re.fullmatch(rf"{re.escape(str(file))}, line {line}: .*{reason}.*", str(error.value))
     assert course.compiled_translations().read_bytes() == compiled
+
+
+def test_plural_forms_need_the_fields_of_their_form(course):
+    """The singular may have the number, and the plural must have it."""
+    plural = (
+        'msgid "{{number}} item"\nmsgid_plural "{{number}} items"\nmsgstr[0] "{}"\nmsgstr[1] "{}"'
+    )
+    write_entries(course, plural.format("{number} Ding", "{number} Dinge"))
+    translation.compile_messages(course)
+    with use_messages(course.compiled_translations()):
+        assert items_of([1]) == "1 Ding" and items_of([1, 2]) == "2 Dinge"
+    write_entries(course, plural.format("{number} Ding", "Dinge"))
+    with pytest.raises(TranslationError, match=r"line 5: 'Dinge' lacks \{number\}"):
+        translation.compile_messages(course)
+    write_entries(course, entry("{number} item", "{number} Ding"))
+    translation.compile_messages(course)
+    with use_messages(course.compiled_translations()):
+        assert items_of([1]) == "1 item"
 
 
 def test_a_file_in_another_encoding_is_an_error(course):

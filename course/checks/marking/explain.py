@@ -356,7 +356,7 @@ def _rows(outcome: Outcome) -> Iterator[_Row]:
             yield _Row(title, _value(expected), translate(error or _value(got)), differs, reading)
         elif same(_ask(outcome), name, expected, got):
             yield (
-                _Row(title, translate(items_of(expected)), translate("the same"))
+                _Row(title, items_of(expected), translate("the same"))
                 if is_long(expected)
                 else _Row(title, _value(expected), _value(got), "", reading)
             )

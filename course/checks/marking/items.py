@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from common.messages import english
+from common.messages import english, translate_plural
 
 MAX_SHORT = 60  # characters; longer values are not shown in full
 MAX_LISTED = 3  # items that are listed if many differ
@@ -100,8 +100,8 @@ def _only_in_first(first: list[Any], second: list[Any]) -> list[str]:
 
 
 def items_of(values: Sequence[Any]) -> str:
-    """The number of values, in words."""
-    return english("1 item" if len(values) == 1 else f"{len(values)} items")
+    """The number of values, in words and in the language of the course."""
+    return translate_plural("{number} item", "{number} items", len(values))
 
 
 def _including(number: str, items: list[str]) -> str:

@@ -16,6 +16,7 @@ from course.checks.questions import EXPLANATIONS, QUESTIONS
 
 MAX_LENGTH = 1000  # characters of a string; an integer may have ten times as many bits
 MAX_DEPTH = 10  # levels of nested lists
+STUB_MESSAGES = english("write this function"), english("write this method")  # of stubs
 TOO_MANY_ITEMS = english(
     f"the reply has more than {MAX_ITEMS} items, so it is too long, or comes from an iterator that "
     "never ends"
