@@ -14,15 +14,27 @@ TYPES = {"annotation", "returns"}
 def meaning(text: str) -> list[Any]:
     """Return the syntax tree of Python code as lists, without docstrings and annotations.
 
-    Formatting, comments and the Python version do not matter.
+    Formatting, comments and the Python version do not matter, and neither do texts that are marked
+    with `english`, which returns its argument.
     """
-    tree = parse_python(text)
+    tree = _Unmarked().visit(parse_python(text))
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node):
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 first.value.value = ""
     return _plain(tree)
+
+
+class _Unmarked(ast.NodeTransformer):
+    """Removes the calls of `common.messages.english` around texts."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Return the argument of such a call, and every other call unchanged."""
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "english" and len(node.args) == 1:
+            return node.args[0]
+        return node
 
 
 def _plain(node: Any) -> Any:

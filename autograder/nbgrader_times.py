@@ -15,6 +15,7 @@ from typing import Any
 from traitlets.config import Config
 
 from autograder.times import TimeError, course_zone, parse_due
+from common.messages import english
 
 TIMESTAMP = "timestamp.txt"  # the submission time, written by nbgrader
 MAX_SIZE = 1000  # bytes of timestamp.txt
@@ -31,13 +32,13 @@ def submission_time(folder: Path, zone: tzinfo) -> datetime | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     if not stat.S_ISREG(status.st_mode):
-        raise TimeError("it is not a regular file")
+        raise TimeError(english("it is not a regular file"))
     if status.st_size > MAX_SIZE:
-        raise TimeError(f"it has more than {MAX_SIZE} bytes")
+        raise TimeError(english(f"it has more than {MAX_SIZE} bytes"))
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise TimeError("it is not UTF-8 text") from None
+        raise TimeError(english("it is not UTF-8 text")) from None
     return parse_due(text, zone)
 
 

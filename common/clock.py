@@ -12,6 +12,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from common.messages import english
+
 if sys.platform != "emscripten":  # a browser has no processes to measure
     import psutil
 
@@ -51,7 +53,7 @@ class WaitBudget:
     @property
     def reason(self) -> str:
         """The reason for stopping a process that was still waiting when the budget was used up."""
-        return (
+        return english(
             f"stopped: the submission had spent {self.seconds:g} s waiting, for example in "
             "sleep, which is the limit for all its checks and notebooks together"
         )
@@ -246,5 +248,7 @@ class Clock:
     def limit_text(self) -> str:
         """The time limit in words, without the machine's speed factor."""
         if self.timed_out_waiting:
-            return f"{wall_clock_limit(self.seconds):g} s, nearly all of them spent waiting"
-        return f"{self.seconds:g} s of computing time"
+            return english(
+                f"{wall_clock_limit(self.seconds):g} s, nearly all of them spent waiting"
+            )
+        return english(f"{self.seconds:g} s of computing time")

@@ -5,6 +5,8 @@ import traceback
 from pathlib import Path
 from typing import TypeGuard
 
+from common.messages import english
+
 MAX_MESSAGE_LENGTH = 300  # characters of a message
 KIT = Path(__file__).parents[1]
 KIT_PACKAGES = ("common", "tictactoe", "sequence", "course")  # the kit's own packages
@@ -68,7 +70,7 @@ def _own_frames(error: BaseException) -> tuple[list[traceback.FrameSummary], boo
 
 
 def _location_text(number: int | None, file: str) -> str:
-    return f" (line {number} of {'a cell' if _is_cell(file) else Path(file).name})"
+    return english(f" (line {number} of {'a cell' if _is_cell(file) else Path(file).name})")
 
 
 def error_message(error: BaseException) -> str:
@@ -76,7 +78,7 @@ def error_message(error: BaseException) -> str:
     try:
         return f"{error!s:.{MAX_MESSAGE_LENGTH}}"
     except BaseException:  # the exception's own __str__ raises an error
-        return "(its message cannot be shown)"
+        return english("(its message cannot be shown)")
 
 
 def _is_cell(file: str) -> bool:

@@ -15,6 +15,8 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import Any, TypeVar
 
+from common.messages import english
+
 UPDATE_SECONDS = 0.5  # seconds between two updates; shorter computations show nothing
 WIDTH = 79  # characters of the line on a terminal
 _Item = TypeVar("_Item")
@@ -111,9 +113,9 @@ def progress_text(done: int, total: int, unit: str, seconds: float, before: int 
     ('300 of 800 games, about 10 s left', '0 of 8 questions')
     """
     if not before < done < total:
-        return f"{done:,} of {total:,} {unit}"
+        return english(f"{done:,} of {total:,} {unit}")
     left = duration(seconds / (done - before) * (total - done))
-    return f"{done:,} of {total:,} {unit}, about {left} left"
+    return english(f"{done:,} of {total:,} {unit}, about {left} left")
 
 
 def duration(seconds: float) -> str:

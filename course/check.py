@@ -17,6 +17,7 @@ from pathlib import Path
 
 from common.clock import speed_factor
 from common.command_lines import program
+from common.messages import english, translate
 from common.progress import LiveLine
 from course.checks import Check, StudyTableError, UnknownCheck, load_check, load_study, studies
 from course.checks.marking.diagnosis import other_checks
@@ -60,11 +61,13 @@ class Explanation:
         self.warning = warning  # a warning about grading, in one sentence
 
     def __repr__(self) -> str:
-        return as_text(self.outcome) + (f"\n\nWarning: {self.warning}" if self.warning else "")
+        title, warning = translate("Warning"), translate(self.warning)
+        return as_text(self.outcome) + (f"\n\n{title}: {warning}" if warning else "")
 
     def _repr_html_(self) -> str:
+        title, warning = escape(translate("Warning")), escape(translate(self.warning))
         return as_html(self.outcome) + (
-            f"<p><strong>Warning:</strong> {escape(self.warning)}</p>" if self.warning else ""
+            f"<p><strong>{title}:</strong> {warning}</p>" if warning else ""
         )
 
 
@@ -83,12 +86,17 @@ def check(check_id: str, folder: str | Path = ".", seconds: float | None = None)
     module = Path(folder) / study.module
     if not module.is_file():
         raise MissingModule(
-            f"{module.name} is not in {Path(folder).resolve()}: open the notebook in the folder "
-            "that contains it"
+            translate(
+                f"{module.name} is not in {Path(folder).resolve()}: open the notebook in the folder "
+                "that contains it"
+            )
         )
     line = LiveLine()
     explanation = explain_check(
-        definition, module, seconds, lambda text: line.update(f"{definition.id}: {text} ...")
+        definition,
+        module,
+        seconds,
+        lambda text: line.update(f"{definition.id}: {translate(text)} ..."),
     )
     line.finish(explanation)
     outcome = explanation.outcome
@@ -110,7 +118,7 @@ def explain_check(
     study = load_study(definition.study)
     replies = query_module(module, definition, seconds, report_progress=progress)
     source = module.read_bytes()
-    replies = explain_replies(replies, source, "this is Python")
+    replies = explain_replies(replies, source, english("this is Python"))
     outcome = mark_against_file(
         definition,
         replies,
@@ -128,7 +136,7 @@ def _time_warning(replies: Replies, limit: float) -> str:
     computed = replies.computed / speed_factor()
     if replies.stopped or computed < NEAR_LIMIT * limit:
         return ""
-    return (
+    return english(
         f"your code computed for {computed:.1f} s. The limit is {limit:g} s, also in grading, where "
         "the positions may take longer"
     )
@@ -143,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _module_of(check, options.folder)  # so that nothing is run if a later module is missing
         outcomes = [_check_at_terminal(check, options.folder).outcome for check in chosen]
     except (UnknownCheck, MissingModule, StudyTableError) as error:
-        print(f"check: {error}", file=sys.stderr)
+        print(f"check: {translate(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -154,8 +162,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     full = sum(outcome.full for outcome in required)
     print(
-        f"{full} of {len(required)} checks have full marks: {earned:g} of {points:g} points on the "
-        "public positions"
+        translate(
+            f"{full} of {len(required)} checks have full marks: {earned:g} of {points:g} points on "
+            "the public positions"
+        )
     )
     return 0 if full == len(required) else NOT_FULL
 
@@ -195,7 +205,7 @@ def _module_of(check: Check, folder: Path | None) -> Path:
     for place in places:
         if (place / study.module).is_file():
             return place / study.module
-    raise MissingModule(f"{study.module} is not in {places[-1].resolve()}")
+    raise MissingModule(english(f"{study.module} is not in {places[-1].resolve()}"))
 
 
 def _check_at_terminal(check: Check, folder: Path | None) -> Explanation:
@@ -203,7 +213,7 @@ def _check_at_terminal(check: Check, folder: Path | None) -> Explanation:
     explanation = explain_check(
         check,
         _module_of(check, folder),
-        progress=lambda text: line.update(f"{check.id}: {text} ..."),
+        progress=lambda text: line.update(f"{check.id}: {translate(text)} ..."),
     )
     line.finish(f"{explanation!r}\n")
     return explanation

@@ -161,18 +161,23 @@ def generate(
     with report_errors():
         if kit and worker:
             raise UserError("--kit and --worker make different archives: use only one of them")
-        if (course / CONFIG_FILE).is_file():
-            course_commands.adapt_studies(CourseFolder.open(course))
+        folder = CourseFolder.open(course) if (course / CONFIG_FILE).is_file() else None
+        if folder:
+            course_commands.adapt_studies(folder)
+            course_commands.compile_translations(folder)
         wanted = [load_study(name) for name in names or studies()]
         if kit or worker:
-            make_archive(wanted if kit else None, output)
+            public = course_commands.public_translations(folder, wanted) if folder and kit else None
+            make_archive(wanted if kit else None, output, public)
         elif output:
             raise UserError("--output names the archive that --kit or --worker makes: add one")
         else:
             generate_studies(course, wanted)
 
 
-def make_archive(wanted: list[Study] | None, output: Path | None) -> None:
+def make_archive(
+    wanted: list[Study] | None, output: Path | None, translations: bytes | None = None
+) -> None:
     """Make the student kit with the `wanted` studies, or the worker kit if that is None."""
     from autograder.release import kit, worker_kit
 
@@ -180,7 +185,11 @@ def make_archive(wanted: list[Study] | None, output: Path | None) -> None:
     if output is None:
         path.parent.mkdir(exist_ok=True)
     with errors.status("Making the archive and searching every byte of it for leaks"):
-        made = worker_kit.make_worker_kit(path) if wanted is None else kit.make_kit(wanted, path)
+        made = (
+            worker_kit.make_worker_kit(path)
+            if wanted is None
+            else kit.make_kit(wanted, path, translations)
+        )
     print_line(
         f"{'worker' if wanted is None else 'student'} kit: {made.path} ({made.files} files, "
         f"SHA-256 {made.digest})"
@@ -1013,7 +1022,7 @@ def site(
                     lambda what: bar.update(task, note=what),
                     lambda name: bar.update(task, advance=1, note=name),
                     print_error,
-                    with_plotting=with_plotting,
+                    options=live.Options(with_plotting),
                 )
             except KeyboardInterrupt as stop:
                 print_error("autograder: stopped; no site was written, an earlier one is unchanged")

@@ -1,5 +1,6 @@
 """The commands with which a course folder owns its course."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -8,7 +9,7 @@ from autograder.commands.console import print_error, print_line, progress
 from autograder.commands.options import NEEDS_ATTENTION, CoursePath, report_errors
 from autograder.course_folder import CourseFolder
 from common.command_lines import advice
-from course.checks import studies
+from course.checks import Study, studies
 from course.checks.study_paths import use_studies
 
 
@@ -19,17 +20,30 @@ def add_to(app: typer.Typer) -> None:
     app.command("new-study")(new_study)
 
 
-def adapt(course: CoursePath) -> None:
+def adapt(
+    course: CoursePath,
+    messages: Annotated[
+        bool,
+        typer.Option(
+            "--messages", help="Write the messages for students into messages/LANGUAGE.po."
+        ),
+    ] = False,
+) -> None:
     """Apply the course's own table, course.toml, to the studies of the kit.
 
     Example: autograder adapt --course my_course. Points, checks and questions left out, hidden
-    positions, known mistakes and texts of notebooks change only in the course folder. `generate`
-    does the same before it generates assignments.
+    positions, known mistakes and texts of notebooks change only in the course folder. The course's
+    translations, messages/LANGUAGE.po, are compiled. `generate` does the same before it generates
+    assignments.
     """
     with report_errors():
         folder = CourseFolder.open(course)
+        if messages:
+            write_messages(folder)
         if not adapt_studies(folder):
             print_line(f"the studies of {folder.root} are up to date")
+        if summary := compile_translations(folder):
+            print_line(summary)
 
 
 def upgrade(course: CoursePath) -> None:
@@ -101,6 +115,31 @@ def is_own_study(folder: CourseFolder, study: str) -> bool:
     """Whether a study was written for this course, not made from a study of the kit."""
     with use_studies():
         return study not in studies()
+
+
+def write_messages(folder: CourseFolder) -> None:
+    """Write the file for translators, and print how much of it is translated."""
+    from autograder.release.own_course.translation import update_messages
+
+    print_line(str(update_messages(folder)))
+
+
+def compile_translations(folder: CourseFolder) -> str:
+    """Compile the course's translations; return how many there are, or "" for a course in English."""
+    if folder.translations() is None:
+        return ""
+    from autograder.release.own_course.translation import compile_messages
+
+    return str(compile_messages(folder))
+
+
+def public_translations(folder: CourseFolder, wanted: Sequence[Study]) -> bytes | None:
+    """Return the compiled translations for the kit of these studies; None for a course in English."""
+    if folder.translations() is None:
+        return None
+    from autograder.release.own_course import translation
+
+    return translation.public_translations(folder, wanted)
 
 
 def adapt_studies(folder: CourseFolder) -> list[str]:

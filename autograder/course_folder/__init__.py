@@ -15,6 +15,7 @@ regrade_requests.json   students' regrade requests and their answers
 people.json   sections, groups, dropped students and extensions (see `people.py`)
 course.toml   the course's name, and what it changes in the kit's studies (see `table.py`)
 hidden/{study}.toml   the course's own hidden positions, from `draw-positions`
+messages/   translations for students: de.po, and de.mo, which is compiled from it
 generated.json   the version of each study that was generated
 studies/   the course's own studies, and its versions of the kit's studies
 secret   the seed of the deals of graded games
@@ -42,11 +43,12 @@ from typing import Any
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.course_folder.people import People, read_people
-from autograder.course_folder.table import read_course_table
+from autograder.course_folder.table import ENGLISH, read_course_table
 from autograder.errors import UserError
 from autograder.nbgrader_times import read_times_strictly, submission_time
 from autograder.times import TimeError, course_zone, machine_zone
 from common.command_lines import advice
+from common.messages import english
 from course.checks import Study, StudyTableError, UnknownCheck, load_study, modules
 from course.checks.questions import load_questions
 from course.checks.study_paths import PUBLIC, VARIABLE
@@ -69,6 +71,7 @@ configure(c, __file__)
 c.Exchange.timezone = c.NbGraderAPI.timezone = "ZONE"
 '''
 STUDIES = "studies"
+MESSAGES = "messages"
 EXCHANGE = "exchange"
 SECRET = "secret"
 MIN_SECRET_CHARACTERS = 16
@@ -170,6 +173,18 @@ class CourseFolder:
         """Return nbgrader's id of this course; raises `StudyTableError`."""
         return read_course_table(self.root).id
 
+    def translations(self) -> Path | None:
+        """Return the file with the course's translations, which may be missing; None for a course in
+        English. Raises `StudyTableError`.
+        """
+        language = read_course_table(self.root).language
+        return None if language == ENGLISH else self.root / MESSAGES / f"{language}.po"
+
+    def compiled_translations(self) -> Path | None:
+        """Return the compiled form of the same file, for `common.messages`."""
+        file = self.translations()
+        return file and file.with_suffix(".mo")
+
     def secret(self) -> str:
         """The course's own random seed. It is created on first use, and students never see it.
 
@@ -269,7 +284,7 @@ class CourseFolder:
         for group, members in self.people().groups().items():
             if len(names := [name for name in members if name in own]) > 1:
                 owner = nfc(self._last([own[name] for name in names]).parent.name)
-                sentences[owner] = (
+                sentences[owner] = english(
                     f"several members of group {group} have submitted ({', '.join(names)}); the last "
                     f"submission, {owner}'s, counts for all"
                 )

@@ -3,6 +3,7 @@
 ```
 name = "Search and games, spring 2027"    # in the overview and in reports
 id = "search_2027"                        # nbgrader's course id
+language = "de"                           # of feedback and `check`: see messages/de.po
 
 [study3]
 leave_out = ["type_a_plus", "why-ten"]    # checks and written questions
@@ -48,9 +49,18 @@ from course.checks import read_table, table_error
 FILE = "course.toml"
 COURSE_ID = "adversarial_search"
 VALID_ID = re.compile(r"[A-Za-z0-9_.-]+")  # a folder of the exchange
+ENGLISH = "en"
+LANGUAGE = re.compile(r"[a-z]{2,3}(?:_[A-Za-z]{2,4})*")  # de, pt_BR, zh_Hans
 STUDY = re.compile(r"study\d+")
 PLACES = ("replace", "before", "after")
-KEYS = {"name": str, "id": str, "plan": dict, "late": dict, "attempts": dict}
+KEYS = {
+    "name": str,
+    "id": str,
+    "language": str,
+    "plan": dict,
+    "late": dict,
+    "attempts": dict,
+}
 STUDY_KEYS = {
     "leave_out": list,
     "points": dict,
@@ -98,6 +108,7 @@ class CourseTable:
     plan: Mapping[str, int | str] = field(default_factory=dict)
     late: Mapping[str, Any] = field(default_factory=dict)  # options of `policies.LateRule`
     attempts: str = "last"  # one of `policies.COUNTS`
+    language: str = ENGLISH
 
 
 def read_course_table(root: Path) -> CourseTable:
@@ -120,6 +131,13 @@ def read_course_table(root: Path) -> CourseTable:
         "id",
         f"{course_id!r} may contain only letters from A to Z, digits, '_', '-' and '.'",
     )
+    language = table.get("language", ENGLISH)
+    _require(
+        LANGUAGE.fullmatch(language) is not None,
+        file,
+        "language",
+        f"{language!r} must be a code such as 'de' or 'pt_BR'",
+    )
     studies = {key: _changes(value, file, key) for key, value in table.items() if STUDY.match(key)}
     plan = table.get("plan", {})
     for study, due in plan.items():
@@ -139,6 +157,7 @@ def read_course_table(root: Path) -> CourseTable:
         plan,
         late_options(table.get("late", {}), file),
         attempts_count(table.get("attempts", {}), file),
+        language,
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.workspace.strip import BEGIN, END
+from common.messages import english
 from common.syntax import parse_python
 
 COMPARISONS = {  # each comparison operator, and its replacements
@@ -44,12 +45,12 @@ OPERATORS = {
 COUNTERPARTS = {"min": "max", "max": "min", "any": "all", "all": "any", "heappop": "min"}
 OTHER_PLAYER = {"x": "o", "o": "x"}
 REMOVED_STATEMENTS: dict[type[ast.stmt], str] = {  # each with the mistake for students
-    ast.Expr: "a call is missing",
-    ast.Assign: "an assignment is missing",
-    ast.AugAssign: "an update such as `+=` is missing",
-    ast.Break: "a `break` is missing",
-    ast.Continue: "a `continue` is missing",
-    ast.Raise: "an error is not raised",
+    ast.Expr: english("a call is missing"),
+    ast.Assign: english("an assignment is missing"),
+    ast.AugAssign: english("an update such as `+=` is missing"),
+    ast.Break: english("a `break` is missing"),
+    ast.Continue: english("a `continue` is missing"),
+    ast.Raise: english("an error is not raised"),
 }
 Change = tuple[str, str, Callable[[], None], Callable[[], None]]  # description, mistake, do, undo
 
@@ -185,7 +186,7 @@ def _operator_changes(node: ast.AST) -> Iterator[Change]:
                 index,
                 [],
                 f"{ast.unparse(value)!r} is not asked",
-                f"one of the conditions joined by `{_name(node.op)}` is missing",
+                english(f"one of the conditions joined by `{_name(node.op)}` is missing"),
             )
 
 
@@ -198,9 +199,9 @@ def _value_changes(node: ast.AST, variables: list[str]) -> Iterator[Change]:
     elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         for new in _other_names(node.id, variables):
             mistake = (
-                f"`{new}` is used instead of `{node.id}`"
+                english(f"`{new}` is used instead of `{node.id}`")
                 if node.id in COUNTERPARTS
-                else "a wrong variable is used"
+                else english("a wrong variable is used")
             )
             yield _set_field(node, "id", new, f"{node.id} becomes {new}", mistake)
 
@@ -213,7 +214,7 @@ def _structure_changes(node: ast.AST) -> Iterator[Change]:
             "test",
             ast.UnaryOp(ast.Not(), node.test),
             "the condition is turned round",
-            "a condition is inverted",
+            english("a condition is inverted"),
         )
     elif isinstance(node, ast.Call) and len(node.args) >= 2:
         yield _set_field(
@@ -221,7 +222,7 @@ def _structure_changes(node: ast.AST) -> Iterator[Change]:
             "args",
             [node.args[1], node.args[0], *node.args[2:]],
             f"{ast.unparse(node)!r} with its arguments swapped",
-            "the first two arguments of a call are swapped",
+            english("the first two arguments of a call are swapped"),
         )
     elif isinstance(node, ast.comprehension):
         for index, condition in enumerate(node.ifs):
@@ -230,25 +231,25 @@ def _structure_changes(node: ast.AST) -> Iterator[Change]:
                 index,
                 [],
                 f"without 'if {ast.unparse(condition)}'",
-                "items that a condition should exclude are kept",
+                english("items that a condition should exclude are kept"),
             )
 
 
 def _becomes(right: ast.AST, wrong: ast.AST) -> tuple[str, str]:
     return (
         f"{_name(right)} becomes {_name(wrong)}",
-        f"`{_name(wrong)}` is used instead of `{_name(right)}`",
+        english(f"`{_name(wrong)}` is used instead of `{_name(right)}`"),
     )
 
 
 def _wrong_value(right: Any, wrong: Any) -> str:
     if isinstance(right, bool):
-        return f"`{wrong}` is used instead of `{right}`"
+        return english(f"`{wrong}` is used instead of `{right}`")
     if isinstance(right, int):
-        return f"a number is one too {'large' if wrong > right else 'small'}"
+        return english(f"a number is one too {'large' if wrong > right else 'small'}")
     if isinstance(right, float):
-        return f"a number is too {'large' if wrong > right else 'small'}"
-    return "one player is confused with the other"
+        return english(f"a number is too {'large' if wrong > right else 'small'}")
+    return english("one player is confused with the other")
 
 
 def _unary_operator_changes(node: ast.AST) -> Iterator[Change]:
@@ -262,7 +263,7 @@ def _unary_operator_changes(node: ast.AST) -> Iterator[Change]:
 
 
 def _without(operator: ast.AST) -> tuple[str, str]:
-    return f"without {_name(operator)}", f"`{_name(operator)}` is missing before a value"
+    return f"without {_name(operator)}", english(f"`{_name(operator)}` is missing before a value")
 
 
 def _statement_changes(node: ast.AST) -> Iterator[Change]:
@@ -274,17 +275,19 @@ def _statement_changes(node: ast.AST) -> Iterator[Change]:
             "test",
             ast.Constant(True),
             f"always 'if {ast.unparse(node.test)}'",
-            "the body of an `if` always runs",
+            english("the body of an `if` always runs"),
         )
         yield _set_field(
             node,
             "test",
             ast.Constant(False),
             f"never 'if {ast.unparse(node.test)}'",
-            "the body of an `if` never runs",
+            english("the body of an `if` never runs"),
         )
         if node.orelse:
-            yield _set_field(node, "orelse", [], "without the else", "an `else` is missing")
+            yield _set_field(
+                node, "orelse", [], "without the else", english("an `else` is missing")
+            )
     elif isinstance(node, ast.For):
         backwards = ast.Call(
             ast.Name("reversed", ast.Load()),
@@ -296,7 +299,7 @@ def _statement_changes(node: ast.AST) -> Iterator[Change]:
             "iter",
             backwards,
             f"{ast.unparse(node.iter)!r} backwards",
-            "a loop runs backwards",
+            english("a loop runs backwards"),
         )
     elif (
         isinstance(node, ast.Assign)
@@ -316,7 +319,7 @@ def _statement_changes(node: ast.AST) -> Iterator[Change]:
 
         yield (
             f"self.{name} is shared by all",
-            "an attribute is shared by all objects of the class",
+            english("an attribute is shared by all objects of the class"),
             change,
             undo,
         )

@@ -43,6 +43,7 @@ from autograder.release.leaks import (
 from autograder.release.notebooks import build_notebook, notebook_texts
 from autograder.workspace.strip import stub
 from common.command_lines import advice
+from common.messages import KIT_FILE
 from common.syntax import SHELL_LINES, parse_python
 from course.checks import Study, load_study, studies
 from course.checks.running.newer_python import RUNNING, version_text
@@ -60,6 +61,7 @@ SEARCH_CODE = re.compile(rb"def (?:search|minimax|negamax)\(|alpha, beta")
 RUN_PARTS = re.compile(
     r"^# from run\.py: (.+)$", re.MULTILINE
 )  # a marker in the template of the kit's run.py
+TRANSLATIONS = KIT_FILE.relative_to(COURSE.parent).as_posix()  # of a course in another language
 GRADING = "course/grading.json"  # copied if the checkout has such a file
 MARKS = '"\\'  # characters that a notebook file adds to lines
 EXTRA = re.compile(r"""extra == ["']([^"']+)["']""")
@@ -89,14 +91,14 @@ class Kit:
     digest: str
 
 
-def make_kit(wanted: Sequence[Study], path: Path) -> Kit:
+def make_kit(wanted: Sequence[Study], path: Path, translations: bytes | None = None) -> Kit:
     """Make the archive `path`, a .zip or a .tar.gz, for the studies in `wanted`.
 
     Builds are reproducible: the same commit gives the same bytes (with the same zlib), and all
     files have the date of `archive_date`. An existing archive is replaced only if every byte of
     the new one passes the search for leaks. Raises `GenerationError`.
     """
-    return make_archive(path, NAME, lambda: contents(wanted))
+    return make_archive(path, NAME, lambda: contents(wanted, translations))
 
 
 def make_archive(
@@ -157,9 +159,11 @@ def version() -> str:
     return str(table["project"]["version"])
 
 
-def contents(wanted: Sequence[Study]) -> Contents:
+def contents(wanted: Sequence[Study], translations: bytes | None = None) -> Contents:
     """Return the files of the kit for these studies; raises `GenerationError` if a file is out of
     date.
+
+    `translations` are the compiled messages of a course that is not in English.
     """
     root = checkout()
     if stale := [path.name for study in wanted for path in _stale(study)]:
@@ -176,6 +180,8 @@ def contents(wanted: Sequence[Study]) -> Contents:
     ]
     files = {path.relative_to(home).as_posix(): path.read_bytes() for home, path in paths}
     files.setdefault(GRADING, (json.dumps({"python": version_text(RUNNING)}) + "\n").encode())
+    if translations:
+        files[TRANSLATIONS] = translations
     files |= {name: text.encode() for name, text in _own_files(root, files, wanted).items()}
     return dict(sorted(files.items()))
 

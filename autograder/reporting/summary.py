@@ -33,8 +33,15 @@ from autograder.reporting.pages.page_names import page_names
 from autograder.reporting.pages.pictures import Budget, attached_to
 from autograder.reporting.pages.safe_html import code_of, markdown_of
 from autograder.reporting.questions import cells_of, question_for
+from common.messages import (
+    english,
+    joined,
+    language,
+    translate,
+    translate_name,
+)
 from course.checks import UnknownCheck
-from course.checks.marking.explain import capitalized, causes, divergence_title
+from course.checks.marking.explain import as_html, as_text, capitalized, causes, divergence_title
 from course.checks.marking.outcome import Outcome
 
 
@@ -81,25 +88,27 @@ class Summarise(NbGraderPreprocessor):
                 "points": line.points,
                 "comment": line.comment,
             }
+        _translate_outputs(nb, saved.get(name, {}))
         where["late_penalty"] = books[name]["penalty"]
         where["score"], where["max_score"] = _points(books[name])
         entry = read_ledger(results / LEDGER) or {}
         scores = [_points(book)[0] for book in books.values()]
         attempts = _attempts(where["db_url"], assignment, student, entry, max(0.0, sum(scores)))
-        resources["note"] = "; ".join([*_notes(entry), *filter(None, [attempts])])
-        resources["account"] = self._account(where["db_url"], assignment, student)
+        notes = [*_notes(entry), *filter(None, [attempts])]
+        resources["note"] = "; ".join(map(translate, notes))
+        resources["account"] = translate(self._account(where["db_url"], assignment, student))
         resources["requests"] = [
-            request.describe()
+            translate(request.describe())
             for request in read_requests(CourseFolder(Path().resolve()), assignment)
             if request.student == student
         ]
-        resources["problems"] = submission_problems(entry, saved)
+        resources["problems"] = list(map(translate, submission_problems(entry, saved)))
         resources["checks"] = [line for cell, line in lines if not _is_written(cell)]
         resources["written"] = [
             _with_texts(cell, line, resources) for cell, line in lines if _is_written(cell)
         ]
         resources["student"] = student_name(where["db_url"], student)
-        resources["study"] = _title(assignment)
+        resources["study"] = translate(_title(assignment))
         resources["notebooks"] = _notebooks(where, books, saved, resources)
         return nb, resources
 
@@ -111,6 +120,20 @@ class Summarise(NbGraderPreprocessor):
         with engine(db_url).connect() as gradebook:
             account = accounts(gradebook, rule, student).get(student)
         return account.describe_for(assignment) if account else ""
+
+
+def _translate_outputs(nb: NotebookNode, saved: Mapping[str, Any]) -> None:
+    """Show the explanations of checks in the language of the course; grading stores them in
+    English.
+    """
+    if language() == "en":
+        return
+    outcomes = {data["check"]: Outcome.from_json(data) for data in saved.get("outcomes", ())}
+    for cell in nb.cells:
+        outcome = outcomes.get(check_id(cell) or "")
+        explanation = next(iter(cell.get("outputs", ())), None)
+        if outcome and explanation and explanation.output_type == "display_data":
+            explanation.data = {"text/plain": as_text(outcome), "text/html": as_html(outcome)}
 
 
 def submission_problems(entry: Mapping[str, Any], saved: Mapping[str, Any]) -> list[str]:
@@ -131,7 +154,7 @@ def _notes(entry: Mapping[str, Any]) -> Iterator[str]:
     if entry and has_kept_marks(entry):
         yield PREVIOUS_MARKS_STAND
     if entry.get("owner"):
-        yield f"this is the submission of your group, handed in by {entry['owner']}"
+        yield english(f"this is the submission of your group, handed in by {entry['owner']}")
 
 
 def _attempts(
@@ -226,7 +249,7 @@ def _line(
     outcome = outcomes.get(check_id(cell) or "")
     if outcome is None:
         failed = not _is_written(cell) and line.score < line.points
-        return line._replace(remarks=("not all correct",) if failed else ())
+        return line._replace(remarks=(translate("not all correct"),) if failed else ())
     return line._replace(
         name=outcome.check,
         points=outcome.points,
@@ -239,16 +262,17 @@ def _line(
 def _remarks(outcome: Outcome) -> Iterator[str]:
     """Yield short remarks on what went wrong."""
     if outcome.carried_from:
-        yield f"correct, given your {' and '.join(outcome.carried_from)}"
+        yield translate(f"correct, given your {joined(outcome.carried_from)}")
     elif outcome.full:
-        yield "all correct"
+        yield translate("all correct")
     if outcome.problem:
-        yield capitalized(outcome.problem)
+        yield capitalized(translate(outcome.problem))
     if outcome.is_match and not outcome.not_implemented:
-        yield from map(capitalized, outcome.match_notes)
+        yield from map(capitalized, map(translate, outcome.match_notes))
     elif not outcome.problem:
         yield from (
-            f"{a.name}: {a.right:g} of {a.cases} right"
+            f"{translate_name(a.name)}: "
+            + translate("{right} of {cases} right", right=f"{a.right:g}", cases=a.cases)
             for a in outcome.aspects
             if a.right < a.cases
         )
@@ -257,4 +281,4 @@ def _remarks(outcome: Outcome) -> Iterator[str]:
 def _causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     yield from causes(outcome)
     if outcome.divergence:
-        yield divergence_title(outcome), outcome.divergence["sentence"]
+        yield divergence_title(outcome), translate(outcome.divergence["sentence"])

@@ -29,6 +29,7 @@ from autograder.sandbox.inside.frames import LENGTH, End, send
 from autograder.sandbox.launch import CannotIsolate, request_fork, start
 from autograder.sandbox.limits import SandboxLimits
 from common.clock import POLL_SECONDS, Clock, CpuMeter, WaitBudget, speed_factor, wall_clock_limit
+from common.messages import english
 from common.syntax import text_of
 from course.checks import Check
 from course.checks.matches.match import AGENT, play_ladder
@@ -75,7 +76,7 @@ class ClockExpired(Exception):
     """The time of a clock is up; the message states the limit."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(f"stopped after {clock.limit_text}")
+        super().__init__(english(f"stopped after {clock.limit_text}"))
         self.clock = clock
 
 
@@ -110,10 +111,13 @@ class JobResult:
         Raises `JobEnded` if the time of the notebook is up, or the cell was already interrupted.
         """
         if time_up.clock is notebook_clock:
-            raise JobEnded("the notebook's time was up") from None
+            raise JobEnded(english("the notebook's time was up")) from None
         if number in self.late:
             raise JobEnded(
-                f"a {kind} did not finish within {self.late[number]} and could not be interrupted"
+                english(
+                    f"a {'test' if kind == 'test' else 'cell'} did not finish within "
+                    f"{self.late[number]} and could not be interrupted"
+                )
             ) from None
         self.late[number] = time_up.clock.limit_text
 
@@ -229,7 +233,7 @@ class Sandbox:
             except JobEnded as end:
                 result.stopped = str(end)
         if result.stopped == "":
-            result.stopped = f"a cell ended the Python process{job.exit_description()}"
+            result.stopped = english(f"a cell ended the Python process{job.exit_description()}")
         result.seconds, result.cpu = round(time.monotonic() - started, 3), job.cpu
         return result
 
@@ -249,7 +253,7 @@ class Sandbox:
         `SandboxFault`.
         """
         if module not in files:
-            return Replies((None,) * len(check.cases), broken=f"{module} is missing")
+            return Replies((None,) * len(check.cases), broken=english(f"{module} is missing"))
         if check.ask in MATCHES:
             sources = [text_of(data) for name, data in files.items() if name.endswith(".py")]
             return play_ladder(
@@ -277,7 +281,7 @@ class Sandbox:
             stopped = (
                 None
                 if answered == len(cases) or "broken" in frames[-1:]
-                else f"the process ended before it replied{job.exit_description()}"
+                else english(f"the process ended before it replied{job.exit_description()}")
             )
         return replace(
             read_replies(frames, len(cases), stopped, time.monotonic() - started), computed=job.cpu
@@ -416,7 +420,7 @@ class Job:
             return None
         (size,) = LENGTH.unpack_from(self._buffer)
         if size > self._bytes_left:
-            raise JobEnded("its output exceeded the limit")
+            raise JobEnded(english("its output exceeded the limit"))
         if len(self._buffer) < LENGTH.size + size:
             return None
         data = bytes(self._buffer[LENGTH.size : LENGTH.size + size])
@@ -441,9 +445,11 @@ class Job:
         self.meter.refresh()
         memory = _memory(self.meter.processes)
         if memory > self.limits.memory_mb << 20:
-            raise JobEnded(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
+            raise JobEnded(
+                english(f"stopped: it used more than {self.limits.memory_mb} MB of memory")
+            )
         if self._total_clock.is_over:
-            raise JobEnded(f"stopped after {self._total_clock.limit_text}")
+            raise JobEnded(english(f"stopped after {self._total_clock.limit_text}"))
 
     def _enforce_waiting_limit(
         self, previous: tuple[float, float] | None
@@ -466,7 +472,7 @@ class Job:
         if os.WIFSIGNALED(self.status):
             number = os.WTERMSIG(self.status)
             if number == signal.SIGKILL and self.cpu >= self.limits.cpu_seconds:
-                return f" (stopped after {self._total_clock.limit_text})"
+                return english(f" (stopped after {self._total_clock.limit_text})")
             if number != signal.SIGKILL:
                 return f" ({signal.strsignal(number)})"
         return ""
@@ -565,7 +571,7 @@ class _TestRun:
     def _reply_of_notebook(self, frame: Mapping[str, Any]) -> dict[str, Any]:
         request = frame.get("ask")
         if not isinstance(request, dict):
-            raise JobEnded("the process of a test sent an invalid message")
+            raise JobEnded(english("the process of a test sent an invalid message"))
         self._job.send(request, self._job_clock)
         reply = self._job.receive(self._job_clock, self._notebook_clock)
         return {key: reply[key] for key in REPLY_KEYS if key in reply}

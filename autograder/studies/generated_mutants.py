@@ -12,10 +12,11 @@ import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from typing import Any
 
+from common.messages import english
 from course.checks import Check, Observation, Study
 from course.checks.marking.comparison import same
 from course.checks.marking.outcome import describe_case
@@ -67,10 +68,11 @@ class GeneratedMutants:
         if not candidates or len(functions) > 2:
             return None
         is_specific = len(mistakes) <= 2 and len(functions) == 1
-        detail = f": {', or '.join(mistakes)}" if is_specific else ""
-        return (
+        place = reduce(lambda first, second: english(f"{first} or {second}"), functions)
+        detail = reduce(lambda first, second: english(f"{first}, or {second}"), mistakes)
+        return english(
             "Your replies to all questions of this check are those of a correct solution "
-            f"with a single mistake in {' or '.join(functions)}{detail}."
+            f"with a single mistake in {place}{f': {detail}' if is_specific else ''}."
         )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from common.command_lines import advice
+from common.messages import english
 from course.checks import study_paths
 from course.checks.positions import read_position
 from course.checks.question import texts_of
@@ -206,7 +207,7 @@ def _find_table(name: str) -> tuple[str, Path]:
         assignment = file.parents[1].name
         if name in (short, assignment, assignment.partition("_")[2]):
             return short, file
-    raise UnknownCheck(f"there is no study {name!r}; the studies are {', '.join(tables)}")
+    raise UnknownCheck(english(f"there is no study {name!r}; the studies are {', '.join(tables)}"))
 
 
 def modules() -> dict[str, str]:
@@ -220,8 +221,10 @@ def load_check(check_id: str) -> Check:
     checks = load_study(study).checks
     if name not in checks:
         raise UnknownCheck(
-            f"there is no check {check_id!r}; {study} has "
-            + ", ".join(check.id for check in checks.values())
+            english(
+                f"there is no check {check_id!r}; {study} has "
+                f"{', '.join(check.id for check in checks.values())}"
+            )
         )
     return checks[name]
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import python_expression
 
-NOT_WRITTEN = "not written yet"  # the start of the error of an incomplete stub
+NOT_WRITTEN = english("not written yet")  # the start of the error of an incomplete stub
 DEFINES_NO = " defines no "  # in the error of a module that leaves something out
 MAX_ITEMS = 1000  # items in a reply, including those of nested lists
+LABELS = english("card {item}"), english("line {item}"), english("the cells {item}")  # see `each`
 Part = tuple[tuple[str, ...], Callable[[], Any]]  # aspects, and the function that computes them
 Labels = Callable[
     [Mapping[str, Any]], Sequence[Sequence[str]]
@@ -77,7 +79,11 @@ def board_by_board(labels: Labels) -> Labels:
         boards, (items, *rest) = range(1, len(positions_of(case)) + 1), labels(case)
         several = len(boards) > 1
         return [
-            [f"{item} on board {board}" if several else item for board in boards for item in items],
+            [
+                english(f"{item} on board {board}") if several else item
+                for board in boards
+                for item in items
+            ],
             *rest,
         ]
 
@@ -96,7 +102,9 @@ def _plain_text(item: Any) -> str:
 def get(module: ModuleType, name: str) -> Any:
     """The object `name` of the student's module; raises `BadReply` if it is not defined."""
     if not hasattr(module, name):
-        raise BadReply(f"{Path(module.__file__ or module.__name__).name}{DEFINES_NO}{name}")
+        raise BadReply(
+            english(f"{Path(module.__file__ or module.__name__).name}{DEFINES_NO}{name}")
+        )
     return getattr(module, name)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from common.messages import english
 from course.checks import Observation
 
 SECONDS = 10.0  # of computing for one check of the instructors' own modules
@@ -51,7 +52,7 @@ def read_replies(lines: Iterable[Any], cases: int, stopped: str | None, seconds:
                     name: _one_line(text) for name, text in observation["errors"].items()
                 }
     if stopped is None and None in observations:
-        stopped = "the process ended before it replied"
+        stopped = english("the process ended before it replied")
     return Replies(tuple(observations), None, stopped, seconds)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypedDict
 
 from common.clock import speed_factor
+from common.messages import english
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
 from sequence.engine.state import State
@@ -26,7 +27,7 @@ class TimeLimitExceeded(Fault):
 
     def within(self, seconds: float) -> str:
         """The limit in words, for an agent that was allowed `seconds` of computing time."""
-        return str(self) or f"{seconds:g} s of computing time"
+        return str(self) or english(f"{seconds:g} s of computing time")
 
 
 class PlayerExited(Fault):
@@ -48,7 +49,7 @@ class IllegalReply(Fault):
 def action_from_reply(reply: dict[str, Any]) -> Action:
     """The action in a reply of an agent's process; raises `AgentError` and `IllegalReply`."""
     if "error" in reply:
-        raise AgentError(f"raised {clean(str(reply['error']))}")
+        raise AgentError(english(f"raised {clean(str(reply['error']))}"))
     if "nonsense" in reply:
         raise IllegalReply(clean(str(reply["nonsense"])))
     try:
@@ -236,7 +237,9 @@ class _Seat:
         legal = observation.legal_actions()
         if action not in legal:
             raise IllegalReply(
-                f"played {tuple(action)!r:.120}, which is not among the {len(legal)} legal actions"
+                english(
+                    f"played {tuple(action)!r:.120}, which is not among the {len(legal)} legal actions"
+                )
             )
         return action
 
@@ -244,16 +247,20 @@ class _Seat:
         try:
             return self._player.ask(observation, max(0.0, limit - loading / speed_factor()))
         except TimeLimitExceeded as late:
-            raise TimeLimitExceeded(f"did not answer within {late.within(limit)}") from late
+            raise TimeLimitExceeded(
+                english(f"did not answer within {late.within(limit)}")
+            ) from late
 
     def _load(self) -> None:
         seconds = self._limits.first
         try:
             self._player.begin(self._seed, seconds)
         except TimeLimitExceeded as late:
-            again = " again" if self._has_moved else ""
             raise TimeLimitExceeded(
-                f"could not be loaded{again} within {late.within(seconds)}"
+                english(
+                    f"could not be loaded{' again' if self._has_moved else ''} within "
+                    f"{late.within(seconds)}"
+                )
             ) from late
         self._is_loaded = True
 

@@ -14,7 +14,7 @@ import typer
 from rich.status import Status
 
 from autograder.commands.console import errors, print_error, print_line, progress
-from autograder.commands.course_commands import adapt_studies
+from autograder.commands.course_commands import adapt_studies, public_translations
 from autograder.commands.options import expand_home, report_errors
 from autograder.course_folder import SECRET, CourseFolder
 from common.command_lines import default_folder, join
@@ -105,7 +105,7 @@ def publish(
         public_course.refuse_unusable(folder)  # before the slow steps
         files = public_course.site_files(finished) if finished else None
         with errors.status("Collecting the files of the kit"):
-            kit = packing.contents(wanted)
+            kit = packing.contents(wanted, public_translations(opened, wanted) if opened else None)
             public_course.refuse_untracked(kit)
         with TemporaryDirectory() as temporary, errors.status("") as status:
             site = (
@@ -129,11 +129,12 @@ def _site(
     kind: SiteKind, wanted: Sequence[Study], kit: "Contents", folder: Path, status: Status
 ) -> "Site | None":
     """Return the site to be published, which is made in `folder` if it is out of date."""
+    from autograder.release.kit import TRANSLATIONS
     from autograder.release.public_course import Site, site_files
 
     def make() -> Mapping[str, bytes]:
         status.stop()  # for a progress bar
-        _make_site(kind, wanted, folder)
+        _make_site(kind, wanted, folder, kit.get(TRANSLATIONS))
         status.start()
         return site_files(folder)
 
@@ -142,7 +143,9 @@ def _site(
     return Site(_digest({"kind": kind.encode(), **kit, **_sources_of_sites()}), make)
 
 
-def _make_site(kind: SiteKind, wanted: Sequence[Study], folder: Path) -> None:
+def _make_site(
+    kind: SiteKind, wanted: Sequence[Study], folder: Path, translations: bytes | None
+) -> None:
     """Make the site in a new folder."""
     from autograder.release import book, site
 
@@ -163,6 +166,7 @@ def _make_site(kind: SiteKind, wanted: Sequence[Study], folder: Path) -> None:
                 lambda what: bar.update(task, note=what),
                 tick,
                 print_error,
+                options=site.Options(translations=translations),
             )
 
 

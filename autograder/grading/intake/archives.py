@@ -16,6 +16,7 @@ from autograder.grading.intake.submission_files import (
     printable_name,
 )
 from autograder.sandbox.limits import MAX_BYTES
+from common.messages import english
 
 OTHER_ARCHIVES = (".rar", ".7z", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 JUNK = "__MACOSX"
@@ -37,7 +38,10 @@ def unpack_archives(
         suffix = archive.path.suffix.lower()
         if suffix in OTHER_ARCHIVES:
             problems.append(
-                f"{printable_name(archive.name)} is an archive that is not opened here: only .zip is"
+                english(
+                    f"{printable_name(archive.name)} is an archive that is not opened here: only "
+                    ".zip is"
+                )
             )
         if suffix != ".zip":
             continue
@@ -57,9 +61,11 @@ def _unpacked(archive: SubmittedFile, target: Path, left: int) -> Iterator[Submi
         with zipfile.ZipFile(archive.path) as opened:
             members = [each for each in opened.infolist() if _is_usable(each)]
             if len(members) > MAX_ENTRIES:
-                raise ArchiveError(f"holds more than {MAX_ENTRIES:,} files and was not unpacked")
+                raise ArchiveError(
+                    english(f"holds more than {MAX_ENTRIES:,} files and was not unpacked")
+                )
             if any(each.flag_bits & 1 for each in members):
-                raise ArchiveError("is encrypted and was not unpacked")
+                raise ArchiveError(english("is encrypted and was not unpacked"))
             for number, member in enumerate(members):
                 path = target / str(number) / "file"  # not a name from the archive
                 path.parent.mkdir(parents=True)
@@ -68,7 +74,7 @@ def _unpacked(archive: SubmittedFile, target: Path, left: int) -> Iterator[Submi
                         left -= len(chunk)
                         if left < 0:
                             raise ArchiveError(
-                                f"holds more than {MAX_ALL:,} bytes and was not unpacked"
+                                english(f"holds more than {MAX_ALL:,} bytes and was not unpacked")
                             )
                         copy.write(chunk)
                 yield SubmittedFile(path, PurePosixPath(archive.name, member.filename))
@@ -87,7 +93,7 @@ def _unpacked(archive: SubmittedFile, target: Path, left: int) -> Iterator[Submi
     ) as error:
         shutil.rmtree(target, ignore_errors=True)
         why = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ArchiveError(f"cannot be unpacked ({printable_name(why)})") from None
+        raise ArchiveError(english(f"cannot be unpacked ({printable_name(why)})")) from None
 
 
 def _is_usable(member: zipfile.ZipInfo) -> bool:

@@ -39,12 +39,13 @@ from autograder.grading.intake.submission_files import (
 )
 from autograder.nbgrader_times import TIMESTAMP, submission_time
 from autograder.times import TimeError
+from common.messages import english
 from common.syntax import SLOW_ENCODING
 from course.checks import Study
 
 LIKE_NBGRADER = re.compile(rb"\d{4}-\d\d-\d\d [ -~]+\s*\Z")
 CHECKPOINTS = ".ipynb_checkpoints"
-RELEASED_INSTEAD = "the released notebook is used instead, so its written answers are lost"
+RELEASED_INSTEAD = english("the released notebook is used instead, so its written answers are lost")
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ def stage_submission(
     files = [SubmittedFile(path, path.relative_to(submission.folder)) for path in submission.files]
     problems = list(submission.problems())
     if not files:
-        return Intake((*problems, "the folder is empty: nothing was submitted"), False)
+        return Intake((*problems, english("the folder is empty: nothing was submitted")), False)
     staged.mkdir(parents=True)
     released = {
         path.name: nbformat.read(path, as_version=4) for path in sorted(release.glob("*.ipynb"))
@@ -109,8 +110,10 @@ def _timestamp_problems(staged: Path, zone: tzinfo) -> list[str]:
         if not LIKE_NBGRADER.match(path.read_bytes()):
             path.unlink()
         return [
-            f"{TIMESTAMP}: {error}; until it is corrected the time of submission is unknown, "
-            "and there is no late penalty"
+            english(
+                f"{TIMESTAMP}: {error}; until it is corrected the time of submission is unknown, "
+                "and there is no late penalty"
+            )
         ]
     return []
 
@@ -128,13 +131,18 @@ def _stage_module(
     chosen = exact or unambiguous_file(candidates, module)
     if chosen is None:
         return [
-            f"{module} is missing: its checks earn no points"
-            + _module_hint(module, submission, files, candidates)
+            english(
+                f"{module} is missing: its checks earn no points"
+                + _module_hint(module, submission, files, candidates)
+            )
         ]
     problems = []
     if chosen is not exact:
         problems.append(
-            f"{module} is missing, but {printable_name(chosen.name)!r} was found and is used instead"
+            english(
+                f"{module} is missing, but {printable_name(chosen.name)!r} was found and is used "
+                "instead"
+            )
         )
         _copy(chosen.path, staged / module)
         folder = chosen.name.parent
@@ -166,10 +174,12 @@ def _ignored(chosen: SubmittedFile, candidates: Sequence[SubmittedFile]) -> list
     ]
     if not others:
         return []
-    more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+    more = english(f" and {len(others) - 3} more" if len(others) > 3 else "")
     return [
-        f"{', '.join(others[:3])}{more} was also submitted and was ignored: "
-        f"{printable_name(chosen.name)!r} counts"
+        english(
+            f"{', '.join(others[:3])}{more} was also submitted and was ignored: "
+            f"{printable_name(chosen.name)!r} counts"
+        )
     ]
 
 
@@ -187,12 +197,12 @@ def _module_hint(
         if file.name.suffix.lower() in (".py", ".txt") and stem in file.name.name.lower()
     ]
     if len(names) > 1 and candidates:
-        return (
+        return english(
             f"; {' and '.join(map(repr, names[:3]))} differ, so rename the one that is meant "
             "and grade again"
         )
     if names:
-        return f"; if {names[0]!r} is meant, rename it and grade again"
+        return english(f"; if {names[0]!r} is meant, rename it and grade again")
     return _checkpoint_hint(module, submission)
 
 
@@ -208,17 +218,17 @@ def _checkpoint_hint(name: str, submission: SubmissionFiles) -> str:
         ),
         None,
     )
-    return f"; {printable_name(saved)!r} contains an earlier version" if saved else ""
+    return english(f"; {printable_name(saved)!r} contains an earlier version" if saved else "")
 
 
 def _encoding_problems(path: Path, module: str) -> list[str]:
     try:
         with tokenize.open(path) as text:
             if codecs.lookup(text.encoding).name != SLOW_ENCODING and "\0" in text.read():
-                raise SyntaxError("it contains NUL characters")
+                raise SyntaxError(english("it contains NUL characters"))
     except (SyntaxError, UnicodeError, LookupError) as error:
         why = str(error).split(" for '")[0]  # without the path
-        return [f"{module} is not UTF-8 text: Python cannot read it ({why})"]
+        return [english(f"{module} is not UTF-8 text: Python cannot read it ({why})")]
     return []
 
 
@@ -236,7 +246,7 @@ def _choose_notebook(
         return released, []
     same_name = matching_files(files, name)
     elsewhere = _answers_elsewhere(released, files, expected - {name})
-    problem = f"{name} is missing"
+    problem = english(f"{name} is missing")
     if exact is not None:
         try:
             notebook, repairs = read_notebook(exact.path.read_bytes())
@@ -253,15 +263,17 @@ def _choose_notebook(
         if (copied := _copy_of(released, file)) is not None:
             notebook, repairs = copied
             other = repr(printable_name(file.name))
-            problems = [f"{problem}, but {other} contains its cells and is used instead"]
+            problems = [english(f"{problem}, but {other} contains its cells and is used instead")]
             if repairs:
                 problems.append(f"{other} {repairs}")
             return notebook, problems + restore_metadata(notebook, released, name)
     for file, answers in elsewhere:
         notebook = copy.deepcopy(released)
         take_answers(notebook, released, answers)
-        return notebook, [f"{problem}, but its answers are in {str(file.name)!r} and are used"]
-    return released, [f"{problem}: {RELEASED_INSTEAD}{hint}"]
+        return notebook, [
+            english(f"{problem}, but its answers are in {str(file.name)!r} and are used")
+        ]
+    return released, [english(f"{problem}: {RELEASED_INSTEAD}{hint}")]
 
 
 def _take_answers(
@@ -272,7 +284,7 @@ def _take_answers(
 ) -> list[str]:
     """Fill untouched answers of a notebook from other notebooks; return sentences that report this."""
     return [
-        f"{name}: {answer} is unchanged, so the answer in {str(file.name)!r} was taken"
+        english(f"{name}: {answer} is unchanged, so the answer in {str(file.name)!r} was taken")
         for file, answers in elsewhere
         for answer in take_answers(notebook, released, answers)
     ]

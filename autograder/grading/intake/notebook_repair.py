@@ -20,6 +20,7 @@ from nbformat.validator import normalize
 
 from autograder.grading.intake.output_truncation import truncate
 from autograder.sandbox.limits import MAX_BYTES
+from common.messages import english
 
 BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -56,7 +57,7 @@ def read_notebook(content: bytes) -> tuple[NotebookNode, str]:
         raise
     except Exception as error:  # nbformat raises many errors, such as RecursionError
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
-        raise UnreadableNotebook(f"is not a valid notebook ({first_line:.200})") from None
+        raise UnreadableNotebook(english(f"is not a valid notebook ({first_line:.200})")) from None
 
 
 def _read(content: bytes) -> tuple[NotebookNode, str]:
@@ -64,7 +65,7 @@ def _read(content: bytes) -> tuple[NotebookNode, str]:
     data, damage = _parsed(text)
     remarks = [remark for remark in (encoding, damage, truncate(data)) if remark]
     if not isinstance(data, dict):
-        raise UnreadableNotebook("is not a valid notebook (its JSON is not an object)")
+        raise UnreadableNotebook(english("is not a valid notebook (its JSON is not an object)"))
     repairs: Counter[str] = Counter()
     if len(content) > MAX_BYTES:
         remarks += _without_outputs(data, len(content))
@@ -72,7 +73,7 @@ def _read(content: bytes) -> tuple[NotebookNode, str]:
         data = _converted(data)
     cells = [_repaired_cell(cell, repairs) for cell in data["cells"] if isinstance(cell, dict)]
     if len(cells) < len(data["cells"]):
-        repairs["cell that is not an object"] += len(data["cells"]) - len(cells)
+        repairs[english("cell that is not an object")] += len(data["cells"]) - len(cells)
     plain = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}
     encoded = json.dumps(plain, ensure_ascii=False).encode("utf-8", "replace")  # lone surrogates
     with warnings.catch_warnings(action="ignore"):  # about duplicate ids, which are replaced here
@@ -86,11 +87,12 @@ def _read(content: bytes) -> tuple[NotebookNode, str]:
 
 def _repair_sentence(repairs: Counter[str]) -> str:
     kinds = [
-        f"{count} \N{MULTIPLICATION SIGN} {what}" for what, count in repairs.most_common(MAX_KINDS)
+        english(f"{count} \N{MULTIPLICATION SIGN} {what}")
+        for what, count in repairs.most_common(MAX_KINDS)
     ]
     if len(repairs) > MAX_KINDS:
-        kinds.append(f"{len(repairs) - MAX_KINDS} more kinds")
-    return (
+        kinds.append(english(f"{len(repairs) - MAX_KINDS} more kinds"))
+    return english(
         "did not follow the notebook format and was repaired; the text of its cells was kept ("
         + ", ".join(kinds)
         + ")"
@@ -107,19 +109,21 @@ def _decoded(content: bytes) -> tuple[str, str]:
         encoding = json.detect_encoding(content)
     if encoding:
         try:
-            return content.decode(encoding), f"is encoded in {encoding.upper()} instead of UTF-8"
+            return content.decode(encoding), english(
+                f"is encoded in {encoding.upper()} instead of UTF-8"
+            )
         except UnicodeDecodeError:
-            raise UnreadableNotebook(f"is not valid {encoding.upper()} text") from None
+            raise UnreadableNotebook(english(f"is not valid {encoding.upper()} text")) from None
     try:
         return content.decode("utf-8-sig"), ""  # editors on Windows write a byte order mark
     except UnicodeDecodeError as error:
-        problem = f"is not UTF-8 text (byte {error.start})"
+        problem = english(f"is not UTF-8 text (byte {error.start})")
     try:
         text = content.decode(FALLBACK)
         json.loads(text, strict=False)
     except (ValueError, RecursionError):
         raise UnreadableNotebook(problem) from None
-    return text, f"{problem} and was read as Windows-1252: check its accented letters"
+    return text, english(f"{problem} and was read as Windows-1252: check its accented letters")
 
 
 def _parsed(text: str) -> tuple[Any, str]:
@@ -131,23 +135,27 @@ def _parsed(text: str) -> tuple[Any, str]:
     try:
         return decoder.decode(text), ""
     except json.JSONDecodeError as error:
-        place = f"(line {error.lineno}, column {error.colno})"
+        place = english(f"(line {error.lineno}, column {error.colno})")
     start = len(text) - len(text.lstrip())
     try:
         data, end = decoder.raw_decode(text, start)
     except json.JSONDecodeError:
         cells = list(_cells_before_damage(text, decoder))
         if not cells:
-            raise UnreadableNotebook(f"is not valid JSON {place}") from None
+            raise UnreadableNotebook(english(f"is not valid JSON {place}")) from None
         return (
             {"cells": cells},
-            f"is damaged {place}: only its first {len(cells)} "
-            f"{'cell' if len(cells) == 1 else 'cells'} could be read",
+            english(
+                f"is damaged {place}: only its first {len(cells)} "
+                f"{'cell' if len(cells) == 1 else 'cells'} could be read"
+            ),
         )
     if not (isinstance(data, dict) and data.get("cells")):
-        raise UnreadableNotebook(f"is not valid JSON {place}")
+        raise UnreadableNotebook(english(f"is not valid JSON {place}"))
     return data, (
-        f"has text after its end {place}, which was ignored ({len(text) - end:,} characters)"
+        english(
+            f"has text after its end {place}, which was ignored ({len(text) - end:,} characters)"
+        )
     )
 
 
@@ -188,9 +196,11 @@ def _without_outputs(data: dict, size: int) -> list[str]:
     )
     if text > MAX_BYTES:
         raise UnreadableNotebook(
-            f"has {size:,} bytes: at most {MAX_BYTES:,} are allowed without outputs and pictures"
+            english(
+                f"has {size:,} bytes: at most {MAX_BYTES:,} are allowed without outputs and pictures"
+            )
         )
-    return [f"has {size:,} bytes, and its outputs were dropped"] if dropped else []
+    return [english(f"has {size:,} bytes, and its outputs were dropped")] if dropped else []
 
 
 def _list(data: dict, key: str) -> list:
@@ -201,7 +211,7 @@ def _list(data: dict, key: str) -> list:
 def _converted(data: dict) -> dict:
     """Convert a notebook of an older format to format 4; drop its outputs if nbformat fails."""
     if not _list(data, "worksheets"):
-        raise UnreadableNotebook("is not a valid notebook (it has no list of cells)")
+        raise UnreadableNotebook(english("is not a valid notebook (it has no list of cells)"))
     try:
         with warnings.catch_warnings(action="ignore"):
             return nbformat.convert(nbformat.reads(json.dumps(data), as_version=4), 4)
@@ -230,7 +240,7 @@ def _repaired_cell(cell: dict, repairs: Counter[str]) -> dict:
     cell_id = cell.get("id")
     if not (isinstance(cell_id, str) and ID.fullmatch(cell_id)):
         if cell_id is not None:
-            repairs["cell with an invalid id"] += 1
+            repairs[english("cell with an invalid id")] += 1
         cell["id"] = generate_corpus_id()  # formats before 4.5 have none
     if _is_valid_cell(cell):
         return cell
@@ -250,7 +260,7 @@ def _cell_type(cell: dict, repairs: Counter[str]) -> str:
     kind = cell.get("cell_type")
     if isinstance(kind, str) and kind in CELL_TYPES:
         return kind
-    repairs["cell of an unknown type"] += 1
+    repairs[english("cell of an unknown type")] += 1
     if isinstance(kind, str) and kind.strip().lower() in CELL_TYPES:
         return kind.strip().lower()
     return "code" if cell.get("outputs") or cell.get("execution_count") else "markdown"
@@ -260,7 +270,7 @@ def _source(cell: dict, repairs: Counter[str]) -> str:
     source = cell.get("source")
     lines = source if isinstance(source, list) else [source]
     if "source" not in cell or not all(isinstance(line, str) for line in lines):
-        repairs["cell whose source is not text"] += 1
+        repairs[english("cell whose source is not text")] += 1
     return "".join(str(line) for line in lines if isinstance(line, (str, int, float)))
 
 
@@ -270,7 +280,7 @@ def _repaired_output(output: Any, repairs: Counter[str]) -> dict | None:
         return output
     kind = output.get("output_type") if isinstance(output, dict) else None
     if kind not in OUTPUT_TYPES:
-        repairs["invalid output"] += 1
+        repairs[english("invalid output")] += 1
         return None
     return _conformed("output", output, dict(v4.new_output(kind)), (), _is_valid_output, repairs)
 
@@ -285,7 +295,7 @@ def _repaired_metadata(metadata: dict, repairs: Counter[str]) -> dict:
         for key, value in metadata.items()
         if key == "nbgrader" or (key in validated and is_valid(key))
     }
-    repairs["cell with invalid metadata"] += len(kept) < len(metadata)
+    repairs[english("cell with invalid metadata")] += len(kept) < len(metadata)
     return kept
 
 
@@ -301,13 +311,13 @@ def _conformed(
     result = dict(template)
     for key in (*template, *optional):
         if key not in data:
-            repairs[f"{what} without {key}"] += key in template
+            repairs[english(f"{what} without {key}")] += key in template
         elif is_valid({**template, key: data[key]}):
             result[key] = data[key]
         else:
-            repairs[f"{what} with an invalid {key}"] += 1
+            repairs[english(f"{what} with an invalid {key}")] += 1
     for key in set(data) - set(template) - set(optional):
-        repairs[f"{what} with an unexpected {_short(key)}"] += 1
+        repairs[english(f"{what} with an unexpected {_short(key)}")] += 1
     repairs += Counter()  # drops zero counts
     return result
 

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from nbformat import NotebookNode
 from nbformat.corpus.words import generate_corpus_id
 
+from common.messages import english
 from common.syntax import parse_python
 
 MAX_LISTED = 3  # cells in one sentence
@@ -80,7 +81,7 @@ def restore_metadata(notebook: NotebookNode, released: NotebookNode, name: str) 
         *_put_back_deleted(notebook, released, counts),
         *_move_answers(notebook, released),
     ]
-    return [f"{name}: {message}" for message in messages]
+    return [english(f"{name}: {message}") for message in messages]
 
 
 def answer_cells(notebook: NotebookNode, released: NotebookNode) -> dict[str, NotebookNode]:
@@ -127,7 +128,7 @@ def _resolve_copies(
             for cell in copies:
                 if cell is not kept:
                     del cell.metadata["nbgrader"]
-            yield f"the cell {grade_id} occurs {count} times; {which} counts"
+            yield english(f"the cell {grade_id} occurs {count} times; {which} counts")
 
 
 def _put_back_deleted(
@@ -146,8 +147,9 @@ def _put_back_deleted(
         )
         place = _place_of(index, notebook, released) if _is_answer(cell) else None
         notebook.cells.insert(len(notebook.cells) if place is None else place, restored)
-        where = "at the end" if place in (None, len(notebook.cells) - 1) else "where it was"
-        yield f"the cell {grade_id} was deleted; it was put back {where}"
+        is_last = place in (None, len(notebook.cells) - 1)
+        where = english("at the end" if is_last else "where it was")
+        yield english(f"the cell {grade_id} was deleted; it was put back {where}")
 
 
 def _recognise_by_id(notebook: NotebookNode, released: NotebookNode) -> None:
@@ -171,8 +173,8 @@ def _choose_copy(copies: list[NotebookNode], released: NotebookNode) -> tuple[No
     """Return the last copy or, for a written answer, the last copy in which something was written."""
     written = [cell for cell in copies if not _is_untouched(cell, released)]
     if not released.metadata.nbgrader.get("solution") or not written or written[-1] is copies[-1]:
-        return copies[-1], "the last one"
-    return written[-1], "the last one with an answer in it"
+        return copies[-1], english("the last one")
+    return written[-1], english("the last one with an answer in it")
 
 
 def _is_untouched(cell: NotebookNode, released: NotebookNode) -> bool:
@@ -209,9 +211,11 @@ def _move_answers(notebook: NotebookNode, released: NotebookNode) -> Iterator[st
             continue
         moved |= set(sources)
         _fill(cell, [notebook.cells[near] for near in sources], known)
-        where = "below" if sources[0] > place else "above"
-        what = "cell" if len(sources) == 1 else f"{len(sources)} cells"
-        yield f"{name} is unchanged, so the text in the {what} {where} it was taken as the answer"
+        yield english(
+            f"{name} is unchanged, so the text in the "
+            f"{'cell' if len(sources) == 1 else f'{len(sources)} cells'} "
+            f"{'below' if sources[0] > place else 'above'} it was taken as the answer"
+        )
     if message := _unanswered_message(unanswered, _count_new_texts(notebook, known, moved)):
         yield message
 
@@ -244,11 +248,10 @@ def _unanswered_message(unanswered: list[str], new_texts: int) -> str:
     if not unanswered or not new_texts:
         return ""
     ids = ", ".join(unanswered[:MAX_LISTED]) + (" ..." if unanswered[MAX_LISTED:] else "")
-    are = "is" if len(unanswered) == 1 else "are"
-    return (
-        f"{ids} {are} unchanged, but there is text in {new_texts} new "
-        f"{'cell' if new_texts == 1 else 'cells'} elsewhere in the notebook: check whether it "
-        "contains an answer"
+    return english(
+        f"{ids} {'is' if len(unanswered) == 1 else 'are'} unchanged, but there is text in "
+        f"{new_texts} new {'cell' if new_texts == 1 else 'cells'} elsewhere in the notebook: "
+        "check whether it contains an answer"
     )
 
 

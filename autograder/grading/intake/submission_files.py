@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from autograder.course_folder import CONFIG_FILE
 from autograder.nbgrader_times import TIMESTAMP
 from autograder.sandbox.limits import MAX_BYTES
+from common.messages import english
 from course.checks import Study
 
 MAX_ALL = 20_000_000  # bytes of all files that count
@@ -33,14 +34,18 @@ STAFF_PATHS = (
 )
 MAX_LISTED = 3  # ignored files with the same reason
 IGNORE_REASONS = {
-    "link": "{name} is a link and was ignored: only real files count",
-    "staff's": "{name} is a hard link to a file of the course, not the student's own, and was "
-    "ignored: replace it with the file that the student submitted",
-    "odd": "{name} is neither a file nor a folder and was ignored",
-    "large": "{name} has {size:,} bytes and was ignored: at most {limit:,} are allowed",
-    "too much": f"{{name}} was ignored: all files together may have at most {MAX_ALL:,} bytes",
-    "deep": "{name} and its contents were ignored: the name, with those of its folders, has more "
-    f"than {MAX_NAME} bytes",
+    "link": english("{name} is a link and was ignored: only real files count"),
+    "staff's": english(
+        "{name} is a hard link to a file of the course, not the student's own, and was "
+        "ignored: replace it with the file that the student submitted"
+    ),
+    "odd": english("{name} is neither a file nor a folder and was ignored"),
+    "large": english("{name} has {size} bytes and was ignored: at most {limit} are allowed"),
+    "too much": english("{name} was ignored: all files together may have at most {total} bytes"),
+    "deep": english(
+        "{name} and its contents were ignored: the name, with those of its folders, has more "
+        "than {longest} bytes"
+    ),
     "hidden": "",
     "folder": "",  # not worth a message
 }
@@ -90,14 +95,18 @@ class SubmissionFiles:
                 sentences[why].append(
                     why.format(
                         name=printable_name(entry.name),
-                        size=entry.size,
-                        limit=_max_bytes(entry.name),
+                        size=f"{entry.size:,}",
+                        limit=f"{_max_bytes(entry.name):,}",
+                        total=f"{MAX_ALL:,}",
+                        longest=MAX_NAME,
                     )
                 )
         for messages in sentences.values():
             yield from messages[:MAX_LISTED]
             if messages[MAX_LISTED:]:
-                yield f"{len(messages[MAX_LISTED:]):,} more were ignored for the same reason"
+                yield english(
+                    f"{len(messages[MAX_LISTED:]):,} more were ignored for the same reason"
+                )
 
 
 def list_submission(submission: Path, study: Study, release: Path) -> SubmissionFiles:

@@ -13,6 +13,7 @@ from autograder.course_folder import CourseFolder, folder_lock
 from autograder.errors import UserError
 from autograder.grading.mark_history.changes import read_changes, user_name
 from autograder.grading.records.ledger import write_json
+from common.messages import english
 
 FILE = "regrade_requests.json"
 
@@ -35,12 +36,14 @@ class RegradeRequest:
     def describe(self) -> str:
         """Return a sentence for the student."""
         if not self.answered:
-            return f"regrade request of {self.entered[:10]}, not answered yet: {self.text}"
+            return english(f"regrade request of {self.entered[:10]}, not answered yet: {self.text}")
         if self.new_mark == self.mark:
-            result = "the mark stays"
+            result = english("the mark stays")
         else:
-            result = f"the mark was {_points(self.mark)} and is {_points(self.new_mark)} points"
-        return (
+            result = english(
+                f"the mark was {_points(self.mark)} and is {_points(self.new_mark)} points"
+            )
+        return english(
             f"regrade request of {self.entered[:10]}: {self.text}; "
             f"answer of {self.answered[:10]}: {self.answer} ({result})"
         )

@@ -41,9 +41,11 @@ from autograder.grading.records.gradebook_reader import (
 from autograder.grading.records.ledger import read_object, write_json
 from autograder.nbgrader_times import submission_time
 from autograder.times import TimeError, course_zone
+from common.messages import english
 from course.checks import Study
 
 FOLDER, RECORD = "attempts", "attempt.json"
+COUNTED = {"last": english("last"), "best": english("best"), "average": english("average")}
 LENGTH = 16  # characters of a version's name
 
 
@@ -178,8 +180,8 @@ class AttemptRule:
         if len(scores) == 1:
             return ""
         listed = ", ".join(f"{round(score, 2):g}" for score in scores)
-        return (
-            f"attempts: {len(scores)}, with {listed} points; the {self.counts} counts, "
+        return english(
+            f"attempts: {len(scores)}, with {listed} points; the {COUNTED[self.counts]} counts, "
             f"{round(self.decide(scores[:-1], last), 2):g}"
         )
 

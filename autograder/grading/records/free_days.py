@@ -12,6 +12,7 @@ from typing import Any
 
 from autograder.course_folder.policies import LateRule
 from autograder.grading.records.gradebook_reader import Executor, SubmissionTime, read_times
+from common.messages import english
 from course.checks.marking.explain import capitalized
 from course.checks.study_paths import natural_sort_key
 
@@ -37,7 +38,7 @@ class Account:
         Later assignments are left out, so that they do not change the page of an earlier one.
         """
         hours = self.seconds.get(assignment, 0) / 3600
-        late = f"Submitted {hours:.1f} hours late. " if hours else ""
+        late = english(f"Submitted {hours:.1f} hours late. " if hours else "")
         names = list(self.seconds)
         if assignment not in names:
             return f"{capitalized(self.describe())}."
@@ -47,8 +48,10 @@ class Account:
 
     def describe(self) -> str:
         """Return the account in words, for the student and for graders."""
-        used = ", ".join(f"{days} for {assignment}" for assignment, days in self.used.items())
-        return (
+        used = ", ".join(
+            english(f"{days} for {assignment}") for assignment, days in self.used.items()
+        )
+        return english(
             f"free late days: {sum(self.used.values())} of {self.budget} used"
             + (f" ({used})" if used else "")
             + f", {self.left} left"

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from autograder.course_folder import CourseFolder
 from autograder.grading.intake.submission_files import SubmissionFiles, fingerprint
 from autograder.grading.records.gradebook_reader import AutomaticMarks, has_claimed_marks
+from common.messages import english
 from course.checks.marking.outcome import with_present_keys
 
 LEDGER = "submission.json"
@@ -33,8 +34,8 @@ RESULT = {"outcomes": list, "inside": list, "booked": dict}  # and the result of
 NOTEBOOK = {"cells": list, "nbformat": int}  # an autograded notebook
 OUTCOME = {"check", "earned", "points", "aspects", "cause", "problem"}  # and each outcome in it
 NOTHING = "nothing to grade"
-DAMAGED = "stored results of its grading are damaged ({}): grade again"
-PREVIOUS_MARKS_STAND = (
+DAMAGED = english("stored results of its grading are damaged ({files}): grade again")
+PREVIOUS_MARKS_STAND = english(
     "the last submission contains nothing that can be graded, so the marks of the "
     "previous submission are kept"
 )
@@ -208,7 +209,8 @@ def current_entry(folder: CourseFolder, assignment: str, student: str) -> dict:
         return (
             entry
             if not lost
-            else entry | {"status": "not graded", "problems": [DAMAGED.format(", ".join(lost))]}
+            else entry
+            | {"status": "not graded", "problems": [DAMAGED.format(files=", ".join(lost))]}
         )
     marks = (read_ledger(results / EARLIER) or {}).get("marks", {})
     if (results / FAULT).is_file():
@@ -228,7 +230,9 @@ def current_entry(folder: CourseFolder, assignment: str, student: str) -> dict:
         "seconds": 0,
         "marks": marks,
         "problems": [
-            DAMAGED.format(LEDGER) if (results / LEDGER).exists() else "it has not been graded yet"
+            DAMAGED.format(files=LEDGER)
+            if (results / LEDGER).exists()
+            else english("it has not been graded yet")
         ],
     }
 

@@ -17,6 +17,7 @@ from traitlets.config import Config
 
 from autograder.sandbox.client import JobResult
 from common.clock import POLL_SECONDS, Clock, CpuMeter, WaitBudget, speed_factor, wall_clock_limit
+from common.messages import english
 
 
 def run_in_kernel(
@@ -65,12 +66,12 @@ class _Kernel(Execute):
         except CellTimeoutError:
             late.append(f"{self.timeout:g} s")
         except DeadKernelError:
-            self.ran.stopped = "a cell ended the Python process"
+            self.ran.stopped = english("a cell ended the Python process")
         if late and self.waiting and late[0] == self.waiting.reason:
             self.ran.stopped = late[0]
         elif late:
             self.ran.late[number] = late[0]
-            self.ran.stopped = f"a cell above did not finish within {late[0]}"
+            self.ran.stopped = english(f"a cell above did not finish within {late[0]}")
         return cell, resources
 
 

@@ -59,6 +59,7 @@ from autograder.studies import hidden_cases
 from autograder.times import course_zone
 from autograder.workspace import answers_folder
 from common.clock import WaitBudget, scaling_notice, speed_factor
+from common.messages import english
 from course.checks import Check, Study
 from course.checks.marking.explain import as_html, as_text
 from course.checks.marking.outcome import Outcome
@@ -67,7 +68,7 @@ from course.checks.replies import Replies
 from course.checks.running.newer_python import explain_error, explain_replies
 from course.checks.running.process import query_module
 
-GRADING_USES = "grading uses Python"  # before the version
+GRADING_USES = english("grading uses Python")  # before the version
 MAX_FILES = 20_000_000  # bytes of all files next to the notebook that go into the sandbox
 
 
@@ -573,9 +574,11 @@ def write_outputs(cells: list[NotebookNode], ran: JobResult) -> None:
         cell_outputs = ran.outputs[number]
         cell.outputs, cell.execution_count = cell_outputs or [], ran.counts[number]
         if number in ran.late:
-            cell.outputs.append(_error("CellTimeoutError", f"stopped after {ran.late[number]}"))
+            cell.outputs.append(
+                _error("CellTimeoutError", english(f"stopped after {ran.late[number]}"))
+            )
         elif cell_outputs is None:
-            cell.outputs = [_error("NotRun", f"not finished: {ran.stopped}")]
+            cell.outputs = [_error("NotRun", english(f"not finished: {ran.stopped}"))]
 
 
 def _state_newer_python(cells: list[NotebookNode]) -> str | None:
@@ -591,13 +594,13 @@ def _state_newer_python(cells: list[NotebookNode]) -> str | None:
                 if explained != message:
                     output.evalue = explained.removeprefix(f"{output.ename}: ")
                     output.traceback = [*output.traceback, explained]
-                    first = first or f"a cell needs a newer Python ({explained})"
+                    first = first or english(f"a cell needs a newer Python ({explained})")
     return first
 
 
 def _why_stopped(ran: JobResult) -> str | None:
     first = next(iter(ran.late.values()), None)
-    return ran.stopped or (first and f"a cell did not finish within {first}")
+    return ran.stopped or (first and english(f"a cell did not finish within {first}"))
 
 
 class SaveOutcomes(NbGraderPreprocessor):

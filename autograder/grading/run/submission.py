@@ -74,6 +74,7 @@ from autograder.times import course_zone
 from course.checks import Study
 from course.checks.question import NOT_WRITTEN
 from common.clock import speed_factor
+from common.messages import english
 
 
 # The limit of a check is multiplied by this, so that the self-test does not fail on a slow machine.
@@ -385,13 +386,13 @@ def _stop_messages(results: Path, study: Study, intake_problems: tuple[str, ...]
     reasons = defaultdict(list)
     for notebook, result in read_results(results).items():
         if result["stopped"]:
-            yield f"{notebook}.ipynb: {result['stopped']}"
+            yield english(f"{notebook}.ipynb: {result['stopped']}")
         for outcome in result["outcomes"]:
             if outcome["problem"] and not outcome["problem"].startswith(NOT_WRITTEN):
                 reasons[outcome["problem"]].append(outcome["check"])
     if not module_is_missing:
         for problem, checks in reasons.items():
-            yield f"{', '.join(checks)}: {problem}"
+            yield english(f"{', '.join(checks)}: {problem}")
 
 
 def _autograde(config: Config, study: Study, student: str, staging: Path, log: Path) -> None:

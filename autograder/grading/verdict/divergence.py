@@ -27,6 +27,7 @@ from autograder.grading.verdict.value_perspective import (
 )
 from autograder.studies import load_module
 from autograder.workspace import answer_path, load_mutant
+from common.messages import english
 from course.checks import Check, Study
 from course.checks.marking.comparison import equal
 from course.checks.marking.outcome import Outcome
@@ -42,6 +43,7 @@ from tictactoe.nodes import Trace, Visit
 TABLE = "table"  # the question for agents that store their results
 SINGLE = ("search", TABLE)  # questions about a single search by minimax or alpha-beta
 TRACED = tuple(RECORDERS)  # the questions whose searches can be repeated
+CELL, MOVE = english("cell {move}"), english("move {move}")  # names of moves in sentences
 RESULT = ("move", "value", "nodes")  # the parts of a search's result
 
 
@@ -287,11 +289,11 @@ class _Walk:
 
 def _at_node(node: Visit, path: list, sentence: str) -> dict[str, Any]:
     if not hasattr(node.state, "lanes"):  # moves of other games are not cells
-        sentence = sentence.replace("cell ", "move ")
+        sentence = sentence.replace(CELL.partition("{")[0], MOVE.partition("{")[0])
     return {
         "board": notation(node.state),
         "path": list(path),
-        "sentence": f"{words.describe_place(node, path)}: {sentence}",
+        "sentence": english(f"{words.describe_place(node, path)}: {sentence}"),
     }
 
 

@@ -15,47 +15,48 @@ from autograder.grading.verdict.value_perspective import (
     short_number,
     to_number,
 )
+from common.messages import english, joined
 from tictactoe.nodes import Visit
 
-NOT_VISIBLE = "this cannot be shown"
-WITHOUT_STATE = "without a state to record"  # the end of a trace's error message
-NOT_COUNTED = (
+NOT_VISIBLE = english("this cannot be shown")
+WITHOUT_STATE = english("without a state to record")  # the end of a trace's error message
+NOT_COUNTED = english(
     f"{NOT_VISIBLE}, because no call was counted: put `@counted` on the function that "
     "visits the states, and take the number of nodes from a `NodeCounter`"
 )
-NO_STATE = (
+NO_STATE = english(
     f"{NOT_VISIBLE}, because the function under `@counted` is called without a state: put "
     "`@counted` on the value function, and pass it the state"
 )
-VISITED_AGAIN = (
+VISITED_AGAIN = english(
     "your search visited this state once more, without a move: each visit counts as "
     "one node. If `@counted` is on two functions that call each other, remove one of them"
 )
-NO_SINGLE_MOVE = (
+NO_SINGLE_MOVE = english(
     "your search visited a state that no single legal move leads to from here; every function that "
     "visits states needs `@counted`, and each visit must be one move further"
 )
-NOT_RECURSIVE = (
+NOT_RECURSIVE = english(
     "your search counted no further child in the call for this state. Elsewhere, a counted call "
     "visited a state that no single legal move leads to from its own, so it is not known which moves "
     "your search explored: the tree is recorded only through recursive calls"
 )
 # What differs if the first search has the right tree and the right result, by the wrong aspect.
 LATER = {
-    "again": "in a second search of the same state by the same agent",
-    "reply": "in a search of another state by the same agent",
-    "entries": "in the entries of the table or in a lookup",
-    "at_min": "in a call of `value` for the player who is not to move",
+    "again": english("in a second search of the same state by the same agent"),
+    "reply": english("in a search of another state by the same agent"),
+    "entries": english("in the entries of the table or in a lookup"),
+    "at_min": english("in a call of `value` for the player who is not to move"),
 }
-FIRST_IS_RIGHT = (
+FIRST_IS_RIGHT = english(
     "the first search visits the right nodes and finds the right values; the difference is"
 )
-CORRECT_IN_ISOLATION = (
+CORRECT_IN_ISOLATION = english(
     "a new agent that searches only this state gets the right result, so the result depends on "
     "something else: on an earlier search, on another agent, or on chance"
 )
 
-RIGHT_TREE = "your search visits the right nodes, but it reports a different"
+RIGHT_TREE = english("your search visits the right nodes, but it reports a different")
 # How to describe a difference at a position that is not shown, keyed by a part of its sentence.
 SENTENCE_KINDS = {
     **{
@@ -69,25 +70,33 @@ SENTENCE_KINDS = {
         )
     },
     **deepening_words.SENTENCE_KINDS,
-    NOT_RECURSIVE: "the tree of your search is not known, because its counted calls are not those of "
-    "a recursion",
-    FIRST_IS_RIGHT: "the first search is right, but later calls of the same agent are not",
-    "in the table already": "your search computes a state again that is in the table already",
-    "your search explored": "your search explores moves that it must not explore, or a different "
-    "one first",
-    "your search left out": "your search leaves out moves that it must explore, or does not count "
-    "them",
-    "did not compute": "your search does not compute a state that is not in the table yet",
-    "counted no child here": "your search stops at a node that must be expanded, or does not count "
-    "its children",
-    "this node's value": "your search gives a node a wrong value",
-    "used a stored result": "your search does not explore a state that it visited before",
-    "returned no value": "your search returns no value from a node, or raises an error there",
-    "The number of nodes": f"{RIGHT_TREE} number of nodes",
-    "In the end": f"{RIGHT_TREE} value",
-    "The move differs": f"{RIGHT_TREE} move",
-    "ends without a move": f"{RIGHT_TREE} move",
-    "The move that it reports": f"{RIGHT_TREE} move",
+    NOT_RECURSIVE: english(
+        "the tree of your search is not known, because its counted calls are not those of a recursion"
+    ),
+    FIRST_IS_RIGHT: english("the first search is right, but later calls of the same agent are not"),
+    "in the table already": english(
+        "your search computes a state again that is in the table already"
+    ),
+    "your search explored": english(
+        "your search explores moves that it must not explore, or a different one first"
+    ),
+    "your search left out": english(
+        "your search leaves out moves that it must explore, or does not count them"
+    ),
+    "did not compute": english("your search does not compute a state that is not in the table yet"),
+    "counted no child here": english(
+        "your search stops at a node that must be expanded, or does not count its children"
+    ),
+    "this node's value": english("your search gives a node a wrong value"),
+    "used a stored result": english("your search does not explore a state that it visited before"),
+    "returned no value": english(
+        "your search returns no value from a node, or raises an error there"
+    ),
+    "The number of nodes": english(f"{RIGHT_TREE} number of nodes"),
+    "In the end": english(f"{RIGHT_TREE} value"),
+    "The move differs": english(f"{RIGHT_TREE} move"),
+    "ends without a move": english(f"{RIGHT_TREE} move"),
+    "The move that it reports": english(f"{RIGHT_TREE} move"),
 }
 
 
@@ -100,34 +109,38 @@ def describe_place(node: Visit, path: Sequence) -> str:
     """Describe the place of a node by the moves before it and, if it has them, its depth and
     window.
     """
-    details = [f"depth {node.depth}"] * ("depth" in node.bounds)
+    details = [english(f"depth {node.depth}")] * ("depth" in node.bounds)
     details += [
         f"{name} {short_number(node.bounds[name])}"
         for name in ("alpha", "beta")
         if name in node.bounds
     ]
-    where = f"after {', '.join(map(str, path))}" if path else "at the root"
-    return f"{where} ({', '.join(details)})" if details else where
+    where = english(f"after {', '.join(map(str, path))}" if path else "at the root")
+    return english(f"{where} ({', '.join(details)})") if details else where
 
 
 def several_roots(number: int, moves: int) -> str:
     """State that the value function was called several times from outside; the root has `moves`
     moves.
     """
-    called = f"your value function was called {number} times from outside"
+    called = english(f"your value function was called {number} times from outside")
     if number <= moves + 1:
-        return f"{called}, but it must be called once, for the root, which also counts as a node"
-    return f"{NOT_VISIBLE}, because {called}: the tree is recorded only through its recursive calls"
+        return english(
+            f"{called}, but it must be called once, for the root, which also counts as a node"
+        )
+    return english(
+        f"{NOT_VISIBLE}, because {called}: the tree is recorded only through its recursive calls"
+    )
 
 
 def repeated_move(move: str) -> str:
     """State that one child was explored twice."""
-    return f"your search explored {_cell(move)} twice"
+    return english(f"your search explored {_cell(move)} twice")
 
 
 def recomputed_state(move: str) -> str:
     """State that a child was computed although it is in the table."""
-    return (
+    return english(
         f"your search computed the state after {_cell(move)} again, although it had computed it "
         "before: it must be in the table already"
     )
@@ -135,28 +148,30 @@ def recomputed_state(move: str) -> str:
 
 def wrong_order(move: str, expected: Any) -> str:
     """State that a different child was explored first."""
-    return f"your search explored {_cell(move)} before {_cell(expected)}, which comes first"
+    return english(
+        f"your search explored {_cell(move)} before {_cell(expected)}, which comes first"
+    )
 
 
 def skipped_move(expected: Any, move: str, is_last: bool) -> str:
     """State that one child is missing, and which one the search explored instead."""
-    return (
+    return english(
         f"your search left out {_cell(expected)} (or did not count it) and explored {_cell(move)} "
-        f"next{' and no other move after it' * is_last}"
+        f"next{' and no other move after it' if is_last else ''}"
     )
 
 
 def later_calls(wrong: Sequence[str]) -> str:
     """State where the difference is if the first search is right; all `wrong` are in `LATER`."""
-    return f"{FIRST_IS_RIGHT} {' and '.join(LATER[name] for name in wrong)}"
+    return english(f"{FIRST_IS_RIGHT} {joined(LATER[name] for name in wrong)}")
 
 
 def stored_note(move: Any) -> str:
     """Note that a state which was not explored had been visited before: the state after the missing
     move, or the node's own state if it is None.
     """
-    what = "this state" if move is None else f"the state after {_cell(move)}"
-    return (
+    what = english("this state" if move is None else f"the state after {_cell(move)}")
+    return english(
         f". It had visited {what} before, so it may have used a stored result, but this search must "
         "explore the state again"
     )
@@ -164,38 +179,44 @@ def stored_note(move: Any) -> str:
 
 def no_value() -> str:
     """State that the student's call returned no value, although the reference's did."""
-    return "your search raised an error or returned no value here, but this node must have a value"
+    return english(
+        "your search raised an error or returned no value here, but this node must have a value"
+    )
 
 
 def missing_move(node: Visit, expected: Any, number: int, root: Visit, has_table: bool) -> str:
     """State that the search ended before this child."""
     if has_table:
-        return (
+        return english(
             f"your search did not compute the state after {_cell(expected)}, although it had not "
             "computed it before"
         )
     if number == 0:
-        return (
+        return english(
             "your search counted no child here, but this node must be expanded: "
             f"{_why_open(node, root)}"
         )
-    text = f"your search left out {_cell(expected)} and the moves after it (or did not count them)"
+    text = english(
+        f"your search left out {_cell(expected)} and the moves after it (or did not count them)"
+    )
     window = _window(node, number, root)
-    return f"{text}, although {window}" if window else text
+    return english(f"{text}, although {window}" if window else text)
 
 
 def extra_move(node: Visit, move: str, number: int, root: Visit) -> str:
     """State that a child was explored after the last one that should be."""
-    explored = f"your search explored {_cell(move)}"
+    explored = english(f"your search explored {_cell(move)}")
     if node.state.is_terminal():
-        return f"{explored} although the game is over"
+        return english(f"{explored} although the game is over")
     if number == 0 and "limit" in root.bounds:
-        return (
+        return english(
             f"{explored}, but the search ends here: the limit {root.bounds['limit']} is "
             "reached and the state is quiescent"
         )
     window = _window(node, number, root)
-    return f"{explored} although {window}" if window else f"{explored}, which is one move too many"
+    return english(
+        f"{explored} although {window}" if window else f"{explored}, which is one move too many"
+    )
 
 
 def rounding_note(expected: Sequence[float | None], got: Sequence[float | None], sign: int) -> str:
@@ -210,7 +231,7 @@ def rounding_note(expected: Sequence[float | None], got: Sequence[float | None],
             and right != sign * value
             and isclose(right, sign * value, rel_tol=0, abs_tol=1e-9)
         ):
-            return (
+            return english(
                 f"; one of the values before it is {right * sign!r}, but {value!r} in your search, "
                 "and even such a small difference can change a comparison"
             )
@@ -221,21 +242,24 @@ def wrong_value(node: Visit, got: str, view: Perspective, root: Visit, has_table
     """State the right value of a node, why it is right, and the value that the search returned."""
     sign = view.sign(root.state, node.state)
     expected = None if node.value is None else sign * node.value  # None if the reference raised
-    returned = f"this node's value is {short_number(expected)}{_reason(node, has_table)}, but your "
-    returned += f"search returned {got:.40}"
+    returned = english(
+        f"this node's value is {short_number(expected)}{_reason(node, has_table)}, but your search "
+        f"returned {got:.40}"
+    )
     if view != ROOT:
-        returned += f" (your values are read from the view of {view.words})"
+        returned = english(f"{returned} (your values are read from the view of {view.words})")
     if _is_reversed(node, sign, to_number(got), has_table):
-        returned += ", so its sign is reversed"
+        returned = english(f"{returned}, so its sign is reversed")
     return returned
 
 
 def wrong_from_all_views(node: Visit, got: str, has_table: bool) -> str:
     """State that a value is wrong, although it is unclear whose view the student's values have."""
     size = short_number(None if node.value is None else abs(node.value))
-    value = f"{size} or -{size}, depending on whose view it has" if node.value else size
-    reason = _reason(node, has_table)
-    return f"this node's value is {value}{reason}, but your search returned {got:.40}"
+    value = english(f"{size} or -{size}, depending on whose view it has") if node.value else size
+    return english(
+        f"this node's value is {value}{_reason(node, has_table)}, but your search returned {got:.40}"
+    )
 
 
 def right_before(node: Visit, has_table: bool) -> str:
@@ -247,22 +271,22 @@ def right_before(node: Visit, has_table: bool) -> str:
     if node.state.is_terminal():
         return ""
     if has_table:
-        return "; all values that it returned before are right"
-    return "; the values of its moves are right" if node.children else ""
+        return english("; all values that it returned before are right")
+    return english("; the values of its moves are right") if node.children else ""
 
 
 def _reason(node: Visit, has_table: bool) -> str:
     """Explain why a node has its value, as far as the reference's tree shows it."""
     if node.state.is_terminal():
-        return ", because the game is over and this is the utility"
+        return english(", because the game is over and this is the utility")
     if has_table:
         return ""
     if not node.children:
-        return ", because the search ends here and this is the heuristic value"
+        return english(", because the search ends here and this is the heuristic value")
     best = next((child.move for child in node.children if child.value == node.value), None)
-    return (
-        "" if best is None else f", because the best move explored here, {_cell(best)}, leads to it"
-    )
+    if best is None:
+        return ""
+    return english(f", because the best move explored here, {_cell(best)}, leads to it")
 
 
 def _is_reversed(node: Visit, sign: int, number: float | None, has_table: bool) -> bool:
@@ -284,25 +308,28 @@ def _is_near(first: float, second: float) -> bool:
 def identical_tree(view: Perspective | None) -> str:
     """Nothing differs inside the search; without a view, its values are not known."""
     if view is None:
-        return "your search visits the right nodes."
-    seen = "" if view == ROOT else f", from the view of {view.words}"
-    return f"your search visits the right nodes and finds the right value of each{seen}."
+        return english("your search visits the right nodes.")
+    if view == ROOT:
+        return english("your search visits the right nodes and finds the right value of each.")
+    return english(
+        "your search visits the right nodes and finds the right value of each, "
+        f"from the view of {view.words}."
+    )
 
 
 def wrong_count(expected: int, got: Any) -> str:
     """The reported number of nodes differs."""
-    return f"The number of nodes differs: these are {expected}, but it reports {got!s:.40}."
+    return english(
+        f"The number of nodes differs: these are {expected}, but it reports {got!s:.40}."
+    )
 
 
 def wrong_result(expected: float, got: Any, is_other_perspective: bool) -> str:
     """State that the root's value is right in the tree, but a different value is returned."""
-    hint = (
-        " for the player to move at the root"
-        if is_other_perspective or to_number(got) == -expected
-        else ""
-    )
-    return (
-        f"In the end it reports a different value: {short_number(expected)} is right{hint}, but it "
+    is_reversed = is_other_perspective or to_number(got) == -expected
+    return english(
+        f"In the end it reports a different value: {short_number(expected)} is right"
+        f"{' for the player to move at the root' if is_reversed else ''}, but it "
         f"reports {got!s:.40}."
     )
 
@@ -310,25 +337,29 @@ def wrong_result(expected: float, got: Any, is_other_perspective: bool) -> str:
 def wrong_move(expected: str, got: str, values: Mapping[str, float | None]) -> str:
     """State that a different move was chosen at the root."""
     if got == str(None):
-        return "It ends without a move, although one of the moves that it explored is the best."
+        return english(
+            "It ends without a move, although one of the moves that it explored is the best."
+        )
     if got not in values:
-        return f"The move that it reports, {got:.20}, is not one that it explored at the root."
+        return english(
+            f"The move that it reports, {got:.20}, is not one that it explored at the root."
+        )
     if list(values).index(got) > list(values).index(expected):
-        return (
+        return english(
             f"The move differs: {_cell(got)} is worth no more than {_cell(expected)}, "
             "which comes first."
         )
-    return f"The move differs: {_cell(got)} is worth less than {_cell(expected)}."
+    return english(f"The move differs: {_cell(got)} is worth less than {_cell(expected)}.")
 
 
 def _why_open(node: Visit, root: Visit) -> str:
     """Explain why a node must be expanded."""
     limit = root.bounds.get("limit")
     if limit is None:
-        return "the game is not over"
+        return english("the game is not over")
     if node.depth < limit:
-        return f"depth {node.depth} is less than the limit {limit}"
-    return "the state is not quiescent"
+        return english(f"depth {node.depth} is less than the limit {limit}")
+    return english("the state is not quiescent")
 
 
 def _window(node: Visit, number: int, root: Visit) -> str | None:
@@ -340,10 +371,14 @@ def _window(node: Visit, number: int, root: Visit) -> str | None:
         return None
     if node.state.to_move == root.state.to_move:
         best, beta = max(values), node.bounds["beta"]
-        return f"{short_number(best)} {'>=' if best >= beta else '<'} beta {short_number(beta)}"
+        return english(
+            f"{short_number(best)} {'>=' if best >= beta else '<'} beta {short_number(beta)}"
+        )
     best, alpha = min(values), node.bounds["alpha"]
-    return f"{short_number(best)} {'<=' if best <= alpha else '>'} alpha {short_number(alpha)}"
+    return english(
+        f"{short_number(best)} {'<=' if best <= alpha else '>'} alpha {short_number(alpha)}"
+    )
 
 
 def _cell(move: Any) -> str:
-    return f"cell {move!s:.20}"
+    return english(f"cell {move!s:.20}")

@@ -20,6 +20,7 @@ from autograder.grading.verdict.divergence import (
     result_in_isolation,
 )
 from autograder.grading.verdict.divergence_words import divergence_kind
+from common.messages import english
 from course.checks import Check, KnownMistake, Observation
 from course.checks.marking.diagnosis import (
     NO_OTHER_CHECKS,
@@ -161,7 +162,7 @@ def _kind_of_divergence(outcome: Outcome) -> dict[str, Any] | None:
     kind = divergence_kind(outcome.divergence["sentence"]) if outcome.divergence else None
     if kind is None:
         return None
-    sentence = f"at a position that is not shown, {kind}"
+    sentence = english(f"at a position that is not shown, {kind}")
     return {"board": None, "path": [], "sentence": sentence}
 
 

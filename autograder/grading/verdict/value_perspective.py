@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf, isclose
 from typing import Any, NamedTuple
 
+from common.messages import english
 from course.checks.trees import Node
 from tictactoe.nodes import Visit
 
@@ -27,15 +28,15 @@ def _of_player(player: str) -> Perspective:
     return Perspective(player, lambda root, state: 1 if root.to_move == player else -1)
 
 
-ROOT = Perspective("the player to move at the root", lambda root, state: 1)
+ROOT = Perspective(english("the player to move at the root"), lambda root, state: 1)
 PERSPECTIVES = (
     ROOT,
     Perspective(
-        "the player to move in each node",
+        english("the player to move in each node"),
         lambda root, state: 1 if state.to_move == root.to_move else -1,
     ),
     Perspective(
-        "the player who has just moved in each node",
+        english("the player who has just moved in each node"),
         lambda root, state: -1 if state.to_move == root.to_move else 1,
     ),
     _of_player("x"),

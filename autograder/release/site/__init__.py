@@ -14,6 +14,7 @@ from hashlib import sha256
 from html import escape
 from io import BytesIO
 from pathlib import Path
+from typing import NamedTuple
 
 from nbformat import NotebookNode
 
@@ -33,6 +34,18 @@ BY_MATPLOTLIB = b"matplotlib.org"  # appears in matplotlib's pictures
 Report = Callable[[str], object]
 
 
+class Options(NamedTuple):
+    """Options of the live course: whether it loads numpy and matplotlib from Pyodide's server, and
+    the translations of the course's kit.
+    """
+
+    with_plotting: bool = False
+    translations: bytes | None = None
+
+
+DEFAULTS = Options()
+
+
 def chapters(wanted: Iterable[Study]) -> list[Source]:
     """Return the notebooks of these studies."""
     return sources([path.stem for study in wanted for path in notebook_texts(study.folder)])
@@ -46,17 +59,16 @@ def write_site(
     tick: Report = lambda name: None,
     warn: Report = lambda line: None,
     *,
-    with_plotting: bool = False,
+    options: Options = DEFAULTS,
 ) -> Path:
     """Build the live site of these studies in `folder`; return its first page.
 
     An earlier site is replaced only if the new one passes the search for leaks. Downloads are
     stored in `cache`. `report` is called with each step, `tick` with the notebook after each cell,
-    `warn` with messages on omitted output. With `with_plotting`, the live course loads numpy and
-    matplotlib from Pyodide's server. Raises `SiteError` or another `UserError`.
+    `warn` with messages on omitted output. Raises `SiteError` or another `UserError`.
     """
     require_replaceable(folder)
-    kit = contents(wanted)
+    kit = contents(wanted, options.translations)
     fetched = fetch(cache, lambda what: report(f"fetching {what}"))
 
     def live(target: Path, notebooks: Sequence[NotebookNode]) -> None:
@@ -67,7 +79,7 @@ def write_site(
             wanted,
             {**kit, PRERENDERED_FILE: drawn},
             fetched,
-            pyodide_server(fetched.pyodide) if with_plotting else None,
+            pyodide_server(fetched.pyodide) if options.with_plotting else None,
         )
         report("searching for leaks in every byte that was not downloaded")
         refuse_leaks(target, fetched)

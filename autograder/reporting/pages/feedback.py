@@ -30,6 +30,7 @@ from autograder.grading.run.retry import RetryLater, run_with_retry
 from autograder.grading.run.workers import TaskFailed, WorkerSetupError, preload
 from autograder.reporting.gradebook import full_name, notebook_records, read_gradebook, students_of
 from autograder.reporting.pages.page_names import page_names
+from common import messages
 from common.command_lines import advice
 from course.checks import Study
 from course.checks.marking import explain
@@ -172,10 +173,14 @@ def _states(folder: CourseFolder, assignment: str, students: list[str]) -> dict[
         path.read_text("utf-8")
         for path in (
             Path(explain.__file__),
+            Path(messages.__file__),
             *sorted(path for path in Path(__file__).parents[1].rglob("*") if path.suffix in CODE),
         )
     ]
     config = (folder.root / CONFIG_FILE).read_text("utf-8")
+    translations = folder.compiled_translations()
+    if translations and translations.is_file():
+        config += hashlib.sha256(translations.read_bytes()).hexdigest()
     marks = with_retry(
         folder, partial(notebook_records, folder.config().CourseDirectory.db_url, assignment)
     )

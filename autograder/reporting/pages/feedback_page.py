@@ -21,6 +21,7 @@ from traitlets.config import Config
 from autograder.course_folder import CourseFolder
 from autograder.reporting.pages.page_names import page_names
 from autograder.reporting.pages.render_cache import cache_render
+from common.messages import language, translate, use_messages
 
 # An output is shown in the first of these formats that it has; none of them runs code.
 DISPLAY_PRIORITY = [
@@ -62,13 +63,15 @@ class FeedbackExporter(HTMLExporter):
 
     def from_notebook_node(self, nb, resources=None, **kw):
         """Render the page. Its parts are sanitised HTML, so the page is not parsed again."""
-        language = nb.metadata.get("language_info", {})
-        lexer = str(language.get("pygments_lexer", language.get("name", "ipython3")))
+        info = nb.metadata.get("language_info", {})
+        lexer = str(info.get("pygments_lexer", info.get("name", "ipython3")))
         resources = self._init_resources(resources)
         resources["colours"] = HtmlFormatter().get_style_defs(".highlight")
         resources["dark_colours"] = HtmlFormatter(style=DARK_STYLE).get_style_defs(".highlight")
         self.register_filter("highlight_code", lambda source: highlighted(source, lexer))
-        return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
+        self.environment.globals |= {"_": translate, "language": language}
+        with use_messages(CourseFolder(Path().resolve()).compiled_translations()):
+            return TemplateExporter.from_notebook_node(self, nb, resources, **kw)
 
 
 def _copy(

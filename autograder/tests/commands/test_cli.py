@@ -726,7 +726,7 @@ ARGUMENTS = {  # for every command: the end of its usage line, and its options
     "site": ("[FOLDER]", {"--study", "--with-numpy-from-cdn"}),
     "slides": ("[STUDY]...", {"--output"}),
     "demo": ("", {"--course", "--jobs"}),
-    "adapt": ("", {"--course"}),
+    "adapt": ("", {"--course", "--messages"}),
     "upgrade": ("", {"--course"}),
     "new-study": ("NAME", {"--course"}),
     "next-year": ("[STUDY]...", {"--course", "--seed", "--show"}),

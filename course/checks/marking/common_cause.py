@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import texts_of
 
@@ -34,7 +35,7 @@ def in_common(cases: Sequence[Mapping[str, Any]], wrong: Sequence[int]) -> str |
         if all(feature in features[number] for number in wrong) and not any(
             feature in features[number] for number in correct
         ):
-            return (
+            return english(
                 f"In all {len(wrong)} questions with a wrong reply, {feature}. This is not true of "
                 f"any of the {len(correct)} questions with a correct reply."
             )
@@ -49,9 +50,9 @@ def _features(case: Mapping[str, Any]) -> set[str]:
         return features
     position = read_position(texts[0])
     if hasattr(position, "is_terminal") and position.is_terminal():
-        features.add("the game is over")
+        features.add(english("the game is over"))
     elif getattr(position, "to_move", None) in ("x", "o"):
-        features.add(f"{position.to_move} is to move")
+        features.add(english(f"{position.to_move} is to move"))
     if hasattr(position, "side"):
-        features.add(f"the observation belongs to side {position.side}")
+        features.add(english(f"the observation belongs to side {position.side}"))
     return features

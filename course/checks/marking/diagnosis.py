@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
+from common.messages import english
 from course.checks import Check, KnownMistake, Observation
 from course.checks.marking.comparison import has_answers, is_missing_code, is_right
 from course.checks.marking.evidence import Finding, find
@@ -175,7 +176,10 @@ def diagnose(
 
 def _sentence(mistakes: Sequence[KnownMistake]) -> str:
     """The sentences of mistakes that no reply distinguishes."""
-    return " Or: ".join(mistake.sentence for mistake in mistakes)
+    text, *others = (mistake.sentence for mistake in mistakes)
+    for other in others:
+        text = english(f"{text} Or: {other}")
+    return text
 
 
 def _partly(summary: CheckSummary) -> list[str]:

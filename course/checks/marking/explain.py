@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from common.messages import english, joined, translate, translate_name
 from course.checks import load_check
 from course.checks.marking.comparison import equal, same
 from course.checks.marking.items import Item, differing, is_long, items_of
@@ -17,10 +18,11 @@ from course.checks.questions import QUESTIONS
 MAX_LENGTH = 500  # characters of one value
 MAX_ITEMS = 3  # items of a list that differ
 INDENT = 10 * " "  # before each line of a board in text
-ALL_HIDDEN = (
+ALL_HIDDEN = english(
     "The positions with wrong replies are hidden and cannot be shown. Look at the aspects that "
     "lost points, and test your code on positions of your own."
 )
+SAME_LIMIT = "All positions of this check together have this limit, at home and in grading. "
 CELL = "text-align:left;padding:0 1em 0.2em 0"
 
 
@@ -30,39 +32,47 @@ def as_text(outcome: Outcome) -> str:
     if not outcome.full:
         lines += _aspect_lines(outcome)
     if outcome.problem:
-        lines += ["", capitalized(outcome.problem)]
+        lines += ["", capitalized(translate(outcome.problem))]
     if outcome.match_notes and not outcome.not_implemented:
-        lines += ["", *map(capitalized, outcome.match_notes)]
+        lines += ["", *map(capitalized, map(translate, outcome.match_notes))]
     if _has_case(outcome):
         lines += _case_lines(outcome)
     for title, sentence in causes(outcome):
         lines += ["", f"{title}: {sentence}"]
     if outcome.divergence:
-        lines += ["", f"{divergence_title(outcome)}: {outcome.divergence['sentence']}"]
+        sentence = translate(outcome.divergence["sentence"])
+        lines += ["", f"{divergence_title(outcome)}: {sentence}"]
         if outcome.divergence["board"] is not None:
             lines += ["", *_board_lines(_divergence_board(outcome))]
     return _encodable("\n".join(lines))
 
 
 def _aspect_lines(outcome: Outcome) -> list[str]:
-    width = _column_width(a.name for a in outcome.aspects)
+    width = _column_width(translate_name(a.name) for a in outcome.aspects)
     return [
-        f"  {a.name:<{width}}{_number(a.earned)} of {_number(a.points)} points"
-        + ("" if outcome.is_match else f"   ({_number(a.right)} of {a.cases} positions correct)")
+        f"  {translate_name(a.name):<{width}}"
+        + translate(f"{_number(a.earned)} of {_number(a.points)} points")
+        + (
+            ""
+            if outcome.is_match
+            else f"   ({translate(f'{_number(a.right)} of {a.cases} positions correct')})"
+        )
         for a in outcome.aspects
     ]
 
 
 def _case_lines(outcome: Outcome) -> list[str]:
     """The question, its boards, and the expected and the actual values."""
-    lines = ["", "Question: " + describe_question(_case(outcome)["question"], _ask(outcome))]
+    question = describe_question(_case(outcome)["question"], _ask(outcome))
+    lines = ["", f"{translate('Question')}: {question}"]
     for board in _boards(outcome):
         lines += ["", *_board_lines(board)]
     lines.append("")
     rows = list(_rows(outcome))
     width = _column_width(row.name for row in rows)
     for row in rows:
-        line = f"  {row.name:<{width}}expected {row.expected}, got {row.got}"
+        line = f"  {row.name:<{width}}"
+        line += translate("expected {expected}, got {got}", expected=row.expected, got=row.got)
         line += f"   <- {row.differs}" if row.differs else ""
         lines.append(line + (f"   ({row.reading})" if row.reading else ""))
     return lines
@@ -78,20 +88,22 @@ def as_html(outcome: Outcome) -> str:
     if not outcome.full:
         parts.append(_points_html(outcome))
     if outcome.problem:
-        parts.append(f"<p>{html.escape(capitalized(outcome.problem))}</p>")
+        parts.append(f"<p>{html.escape(capitalized(translate(outcome.problem)))}</p>")
     if outcome.match_notes and not outcome.not_implemented:
-        notes = "".join(f"<li>{html.escape(capitalized(n))}</li>" for n in outcome.match_notes)
+        notes = "".join(
+            f"<li>{html.escape(capitalized(translate(n)))}</li>" for n in outcome.match_notes
+        )
         parts.append(f"<ul>{notes}</ul>")
     if _has_case(outcome):
         parts.append(_case_html(outcome))
     parts += [
-        f"<p><strong>{title}:</strong> {html.escape(sentence)}</p>"
+        f"<p><strong>{html.escape(title)}:</strong> {html.escape(sentence)}</p>"
         for title, sentence in causes(outcome)
     ]
     if outcome.divergence:
         parts.append(
-            f"<p><strong>{divergence_title(outcome)}:</strong> "
-            f"{html.escape(outcome.divergence['sentence'])}</p>"
+            f"<p><strong>{html.escape(divergence_title(outcome))}:</strong> "
+            f"{html.escape(translate(outcome.divergence['sentence']))}</p>"
         )
         if outcome.divergence["board"] is not None:
             parts.append(f"<p>{_picture(_divergence_board(outcome))}</p>")
@@ -104,47 +116,58 @@ def _column_width(names: Iterable[str]) -> int:
 
 
 def causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
-    """The possible causes of wrong replies, each with a title."""
+    """The possible causes of wrong replies, each with a title, in the language of the course."""
+    for title, sentence in _english_causes(outcome):
+        yield translate(title), translate(sentence)
+
+
+def _english_causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
     if outcome.is_case_hidden and not outcome.not_implemented:
-        yield "No position is shown", ALL_HIDDEN
+        yield english("No position is shown"), ALL_HIDDEN
     if outcome.cause:
         yield _known_cause(outcome, outcome.cause)
     if outcome.resembles:
-        yield "Perhaps", outcome.resembles
+        yield english("Perhaps"), outcome.resembles
     elif outcome.inherited_from and not outcome.cause and not outcome.divergence:
         yield (
-            "Look first",
-            f"at {outcome.inherited_from}, which is not all correct either. A mistake there often "
-            "causes wrong replies here.",
+            english("Look first"),
+            english(
+                f"at {outcome.inherited_from}, which is not all correct either. A mistake there "
+                "often causes wrong replies here."
+            ),
         )
     if outcome.common:
-        yield "What the wrong replies have in common", outcome.common
+        yield english("What the wrong replies have in common"), outcome.common
     limit = load_check(outcome.check).time_limit
     is_first = outcome.case is not None and outcome.case["number"] == 0
     if outcome.stopped and (why := why_stopped(outcome.problem or "", limit, is_first)):
-        yield "Why it was stopped", why
+        yield english("Why it was stopped"), why
 
 
 def _known_cause(outcome: Outcome, cause: str) -> tuple[str, str]:
     """The title and the sentence for a known mistake."""
     if outcome.inherited_from:
         return (
-            f"Likely cause, found in {outcome.inherited_from}",
-            f"{cause} This mistake also affects this check, in which there may be others.",
+            english(f"Likely cause, found in {outcome.inherited_from}"),
+            english(f"{cause} This mistake also affects this check, in which there may be others."),
         )
     if outcome.contradicted_by:
         return (
-            "Possible cause",
-            f"{cause} However, the replies to {outcome.contradicted_by} do not show this mistake, "
-            "so look at the code that only this check uses.",
+            english("Possible cause"),
+            english(
+                f"{cause} However, the replies to {outcome.contradicted_by} do not show this "
+                "mistake, so look at the code that only this check uses."
+            ),
         )
     if outcome.is_doubtful:
         return (
-            "Possible cause",
-            f"{cause} However, it does not explain all wrong replies of your module, and the cause "
-            "of the others may explain these as well.",
+            english("Possible cause"),
+            english(
+                f"{cause} However, it does not explain all wrong replies of your module, and the "
+                "cause of the others may explain these as well."
+            ),
         )
-    return "Likely cause", cause
+    return english("Likely cause"), cause
 
 
 def why_stopped(problem: str, time_limit: float | None = None, is_first: bool = False) -> str:
@@ -156,48 +179,47 @@ def why_stopped(problem: str, time_limit: float | None = None, is_first: bool = 
     reason, _, case = problem.partition(NO_ANSWER)
     if not case:
         return ""
-    loading = "was being loaded or " if is_first else ""
-    running = f"while your code {loading}computed the answer to {case}"
+    running = english(
+        f"while your code {'was being loaded or ' if is_first else ''}computed the answer to {case}"
+    )
     if match := re.match(r"stopped after (.+?), nearly all of them spent waiting", reason):
-        return (
+        return english(
             f"The limit of {match[1]} was reached {running}. Nearly all of this time was spent "
             "waiting: look for input(), sleep(), or another process that your code waits for."
         )
     if match := re.match(r"stopped after (.+)", reason):
-        return (
-            f"The limit of {match[1]} was reached {running}. {_same_limit(match[1], time_limit)}"
+        return english(
+            f"The limit of {match[1]} was reached {running}. "
+            f"{SAME_LIMIT if _is_same(match[1], time_limit) else ''}"
             "Look for a loop or recursion that does not end, or for work that is repeated "
             "unnecessarily."
         )
     if match := re.search(r"more than (\d+ MB of memory)", reason):
-        return (
+        return english(
             f"The limit of {match[1]} was exceeded {running}. Look for a list, a table or a "
             "recursion that grows without limit, or for an iterator that never ends."
         )
     if "output exceeded the limit" in reason:
-        return (
+        return english(
             f"The output limit was reached {running}. Look for a print() in a loop, or for a reply "
             "that is much larger than the question requires."
         )
     if match := re.match(r"the process ended[^(]*(\(.+\))?", reason):
-        signal = f" {match[1]}" if match[1] else ""
-        return (
-            f"Python ended{signal} {running}. Look for exit(), quit() or sys.exit(), or for a "
-            "recursion so deep that Python crashes."
+        return english(
+            f"Python ended{f' {match[1]}' if match[1] else ''} {running}. "
+            "Look for exit(), quit() or sys.exit(), or for a recursion so deep that Python crashes."
         )
     return ""
 
 
-def _same_limit(limit: str, time_limit: float | None) -> str:
-    """A sentence that the limit is the same elsewhere, if it is the check's own limit."""
-    if time_limit is None or limit != f"{time_limit:g} s of computing time":
-        return ""
-    return "All positions of this check together have this limit, at home and in grading. "
+def _is_same(limit: str, time_limit: float | None) -> bool:
+    """Whether a limit is the check's own one, which is the same at home and in grading."""
+    return time_limit is not None and limit == f"{time_limit:g} s of computing time"
 
 
 def divergence_title(outcome: Outcome) -> str:
     """The title of the sentence about the first node that differs."""
-    return (
+    return translate(
         "Your search, node by node"
         if _divergence(outcome)["board"] is None
         else "Where your search first differs"
@@ -212,14 +234,15 @@ def _has_case(outcome: Outcome) -> bool:
 
 
 def _points_html(outcome: Outcome) -> str:
-    heads = ["Aspect", "Points"] + ["Positions correct"] * (not outcome.is_match)
+    heads = [translate("Aspect"), translate("Points"), translate("Positions correct")]
+    heads = heads[: 2 if outcome.is_match else 3]
     return _table(
         heads,
         (
             [
-                a.name,
-                f"{_number(a.earned)} of {_number(a.points)}",
-                f"{_number(a.right)} of {a.cases}",
+                translate_name(a.name),
+                translate("{part} of {whole}", part=_number(a.earned), whole=_number(a.points)),
+                translate("{part} of {whole}", part=_number(a.right), whole=a.cases),
             ][: len(heads)]
             for a in outcome.aspects
         ),
@@ -265,25 +288,29 @@ def _case_html(outcome: Outcome) -> str:
         ]
         for row in _rows(outcome)
     )
-    return f"<p>Question: <code>{question}</code></p><p>{boards}</p>" + _table(
-        ["", "Expected", "Your code", ""], rows
+    title, heads = (
+        html.escape(translate("Question")),
+        [translate("Expected"), translate("Your code")],
+    )
+    return f"<p>{title}: <code>{question}</code></p><p>{boards}</p>" + _table(
+        ["", *heads, ""], rows
     )
 
 
 def _headline(outcome: Outcome) -> str:
-    kind = " of extra credit" if outcome.extra_credit else ""
     if outcome.full:
-        state = "correct" if outcome.carried_from else "all correct"
+        state = english("correct") if outcome.carried_from else english("all correct")
     elif outcome.not_implemented:
-        state = "not written yet"
+        state = english("not written yet")
     else:
-        state = "not all correct"
+        state = english("not all correct")
     if outcome.carried_from:
-        state += f", given your {' and '.join(outcome.carried_from)}"
-    return (
-        f"{outcome.check}: {_number(outcome.earned)} of {_number(outcome.points)} points{kind}"
-        f" - {state}"
+        state = english(f"{state}, given your {joined(outcome.carried_from)}")
+    points = translate(
+        f"{_number(outcome.earned)} of {_number(outcome.points)} points"
+        f"{' of extra credit' if outcome.extra_credit else ''}"
     )
+    return f"{outcome.check}: {points} - {translate(state)}"
 
 
 def _case(outcome: Outcome) -> Mapping[str, Any]:
@@ -323,33 +350,33 @@ def _rows(outcome: Outcome) -> Iterator[_Row]:
     question = QUESTIONS[_ask(outcome)]
     for name, expected in _case(outcome)["expected"].items():
         got, error = _case(outcome)["got"][name], _case(outcome)["errors"].get(name)
-        reading = question.reading.get(name, "")
+        reading, title = translate(question.reading.get(name, "")), translate_name(name)
         if error or got is None or name in question.comparators:
-            differs = "" if same(_ask(outcome), name, expected, got) else "differs"
-            yield _Row(name, _value(expected), error or _value(got), differs, reading)
+            differs = "" if same(_ask(outcome), name, expected, got) else translate("differs")
+            yield _Row(title, _value(expected), translate(error or _value(got)), differs, reading)
         elif same(_ask(outcome), name, expected, got):
             yield (
-                _Row(name, items_of(expected), "the same")
+                _Row(title, items_of(expected), translate("the same"))
                 if is_long(expected)
-                else _Row(name, _value(expected), _value(got), "", reading)
+                else _Row(title, _value(expected), _value(got), "", reading)
             )
         else:
             levels = (
                 question.labels[name](_case(outcome)["question"]) if name in question.labels else ()
             )
-            yield from _item_rows(name, differing(expected, got, levels, equal), reading)
+            yield from _item_rows(title, differing(expected, got, levels, equal), reading)
 
 
 def _item_rows(name: str, items: Sequence[Item], reading: str) -> Iterator[_Row]:
     for number, item in enumerate(items[:MAX_ITEMS]):
-        differs = f"differs: {item.label}" if item.label else "differs"
+        differs = english(f"differs: {item.label}") if item.label else english("differs")
         if number == MAX_ITEMS - 1 and len(items) > MAX_ITEMS:
-            differs += f" (and {len(items) - MAX_ITEMS} more)"
+            differs = english(f"{differs} (and {len(items) - MAX_ITEMS} more)")
         yield _Row(
             "" if number else name,
-            _shortened(item.expected),
-            _shortened(item.got),
-            differs,
+            _shortened(translate(item.expected)),
+            _shortened(translate(item.got)),
+            translate(differs),
             "" if item.label else reading,
         )
 
@@ -365,7 +392,7 @@ def _number(points: float) -> str:
 
 
 def _value(value: Any) -> str:
-    return _shortened("no answer" if value is None else json.dumps(value))
+    return _shortened(translate("no answer") if value is None else json.dumps(value))
 
 
 def _shortened(text: str) -> str:

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from common.messages import english, translate_plural
+
 MAX_SHORT = 60  # characters; longer values are not shown in full
 MAX_LISTED = 3  # items that are listed if many differ
 
@@ -55,7 +57,7 @@ def _differences(expected: Any, got: Any, levels: Levels, same: Same, path: str)
         return
     names = levels[0] if levels else ()
     for n in places:
-        name = names[n] if n < len(names) else f"item {n + 1}"
+        name = names[n] if n < len(names) else english(f"item {n + 1}")
         yield from _differences(expected[n], got[n], levels[1:], same, _joined(path, name))
 
 
@@ -67,15 +69,15 @@ def _is_compared_by_item(expected: Any, got: Any, levels: Levels) -> bool:
 
 
 def _joined(path: str, name: str) -> str:
-    return ", ".join(filter(None, (path, name)))
+    return english(f"{path}, {name}") if path and name else path or name
 
 
 def _length_difference(expected: list[Any], got: list[Any], same: Same, path: str) -> Item:
     missing, extra = _only_in_first(expected, got, same), _only_in_first(got, expected, same)
     return Item(
         path,
-        f"{items_of(expected)}{_listed(', including', missing)}",
-        f"{items_of(got)}{_listed(', including', extra)}",
+        _including(items_of(expected), missing),
+        _including(items_of(got), extra),
     )
 
 
@@ -84,8 +86,12 @@ def _order_difference(
 ) -> Item:
     missing, extra = _only_in_first(expected, got, same), _only_in_first(got, expected, same)
     if missing:
-        return Item(path, _listed("with", missing), _listed("with", extra) + " instead")
-    label = f"the same items in another order, from item {place + 1} on"
+        return Item(
+            path,
+            english(f"with {_listed(missing)}"),
+            english(f"with {_listed(extra)} instead"),
+        )
+    label = english(f"the same items in another order, from item {place + 1} on")
     return Item(_joined(path, label), json.dumps(expected[place]), json.dumps(got[place]))
 
 
@@ -102,12 +108,18 @@ def _only_in_first(first: list[Any], second: list[Any], same: Same) -> list[str]
 
 
 def items_of(values: Sequence[Any]) -> str:
-    """The number of values, in words."""
-    return "1 item" if len(values) == 1 else f"{len(values)} items"
+    """The number of values, in words and in the language of the course."""
+    return translate_plural("{number} item", "{number} items", len(values))
 
 
-def _listed(word: str, items: list[str]) -> str:
-    if not items:
-        return ""
-    more = f" and {len(items) - MAX_LISTED} more" if len(items) > MAX_LISTED else ""
-    return f"{word} {', '.join(items[:MAX_LISTED])}{more}"
+def _including(number: str, items: list[str]) -> str:
+    return english(f"{number}, including {_listed(items)}") if items else number
+
+
+def _listed(items: list[str]) -> str:
+    listed = ", ".join(items[:MAX_LISTED])
+    return (
+        english(f"{listed} and {len(items) - MAX_LISTED} more")
+        if len(items) > MAX_LISTED
+        else listed
+    )

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from common.messages import english
 from course.checks import Case, Check, KnownMistake, Observation, load_check, load_expected
 from course.checks.marking.common_cause import in_common
 from course.checks.marking.comparison import (
@@ -32,13 +33,13 @@ from course.checks.questions import MATCHES, QUESTIONS
 from course.checks.replies import Replies
 
 NO_ANSWER = ": no answer to "  # between the reason for stopping a check and the running case
-BROKEN = "the module could not be loaded"
-TOO_SLOW = "your code took too long when only this question was run, so no reply is shown"
-DEPENDS_ON_HISTORY = (
+BROKEN = english("the module could not be loaded")
+TOO_SLOW = english("your code took too long when only this question was run, so no reply is shown")
+DEPENDS_ON_HISTORY = english(
     "your code gives the expected reply when only this question is run, so the reply depends on "
     "something else: on earlier calls, or on chance"
 )
-RAISED = "your code raises an error at a position that is not shown"
+RAISED = english("your code raises an error at a position that is not shown")
 SEARCH_ASPECTS = ("move", "value", "nodes")  # the search tree explains differences
 FORMER_KEYS = {  # key in results of earlier versions -> current key
     "slip": "mistake",
@@ -328,7 +329,7 @@ def _problem(
         first = _first_unanswered(replies)
         if first is None:  # the module had answered everything
             return None
-        return f"{replies.stopped}{NO_ANSWER}{describe_case(check, check.cases[first])}"
+        return english(f"{replies.stopped}{NO_ANSWER}{describe_case(check, check.cases[first])}")
     return next(filter(None, (_error(check, got[i]) for i in wrong)), None)
 
 

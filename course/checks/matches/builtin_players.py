@@ -22,6 +22,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from common.messages import english
 from common.syntax import parse_python
 from sequence import LAZY_PLAYERS, Greedy
 from sequence.agents.evaluation import best_action
@@ -36,7 +37,7 @@ MAX_CODE_LENGTH = 200_000
 
 Form = tuple[Any, ...]  # the types of a function's syntax nodes, and the numbers of its names
 
-SEVERAL_PLAYERS = "one or another built-in player"
+SEVERAL_PLAYERS = english("one or another built-in player")
 # The players whose action depends only on the observation.
 PLAYERS = {
     "Greedy": lambda state: Greedy().choose(state.observation()),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from common.clock import speed_factor
+from common.messages import english
 from common.progress import duration
 from course.checks import Check, Observation
 from course.checks.matches.builtin_players import (
@@ -36,8 +37,8 @@ LIMITS = Limits(first=5)  # the league's limits, with more time for the first ac
 STUB_WARNING = "raised NotImplementedError"  # the start of a warning about an agent that is a stub
 ERROR_WARNING = re.compile(r"raised (\w+).*?( \(line (\d{1,6}) of my_agent\.py\))?", re.DOTALL)
 LEGALITY_DEALS = 4  # enough to decide whether an agent that can earn no other points plays legally
-NO_STRENGTH = "built-in players are opponents here and earn no points for strength"
-TOO_LONG = (
+NO_STRENGTH = english("built-in players are opponents here and earn no points for strength")
+TOO_LONG = english(
     f"this agent's code has more than {MAX_CODE_LENGTH:,} characters, which is too long to be "
     "compared with the built-in players, so it earns no points for strength: move long tables to "
     "a module without functions"
@@ -82,7 +83,7 @@ def play_ladder(
         rung.climb(agent, left / (len(check.cases) - number), similarity)
         left -= rung.seconds
         if not rung.rate.deals:
-            stopped = f"stopped after {seconds:g} s of computing time"
+            stopped = english(f"stopped after {seconds:g} s of computing time")
             break
         observations.append(rung.observation())
         notes.append(rung.note)
@@ -108,13 +109,13 @@ def _copied_code_note(sources: Iterable[str]) -> str:
     if sum(map(len, code)) > MAX_CODE_LENGTH:
         return TOO_LONG
     player = copied_player(code)
-    return f"the code of {player} is in this agent: {NO_STRENGTH}" if player else ""
+    return english(f"the code of {player} is in this agent: {NO_STRENGTH}") if player else ""
 
 
 def _same_play_note(similarity: Similarity) -> str:
     """A note that the agent plays like a built-in player; "" if it does not."""
     player = similarity.player
-    return f"this agent plays like {player}: {NO_STRENGTH}" if player else ""
+    return english(f"this agent plays like {player}: {NO_STRENGTH}") if player else ""
 
 
 class _Rung:
@@ -152,7 +153,7 @@ class _Rung:
                 similarity.add(played, seat)
             self.rate.add((self.points - before) / 2)
             self.report_progress(
-                f"against {self.name}: {self.points:g} of {self.games} games won"
+                english(f"against {self.name}: {self.points:g} of {self.games} games won")
                 + self._remaining(time.monotonic() - start)
             )
 
@@ -160,7 +161,7 @@ class _Rung:
         """The number of games left and their estimated time, if the games so far took `seconds`."""
         games = 0 if self.rate.is_known else 2 * (self.rate.max_deals - self.rate.deals)
         time_left = duration(seconds / self.games * games)
-        return f", at most {games} more in about {time_left}" if games else ""
+        return english(f", at most {games} more in about {time_left}") if games else ""
 
     @property
     def _is_hopeless(self) -> bool:
@@ -181,12 +182,11 @@ class _Rung:
     def note(self) -> str:
         """A sentence with the results of the games and the share of the points."""
         rate = self.rate
-        clear = ""
-        if rate.is_clear:
-            clear = ", clearly above this range" if rate.share else ", clearly below this range"
-        return (
+        clear = english("clearly above this range" if rate.share else "clearly below this range")
+        return english(
             f"against {self.name}: {self.points:g} of {self.games} games won, {rate.mean:.0%} "
-            f"(points from {rate.floor:.0%} to {rate.ceiling:.0%}{clear}): "
+            f"(points from {rate.floor:.0%} to {rate.ceiling:.0%}"
+            f"{f', {clear}' if rate.is_clear else ''}): "
             f"{rate.share:.0%} of the points"
         )
 
@@ -231,9 +231,9 @@ def _redacted_warning(warning: str, lines: int) -> str:
     choose its own line numbers.
     """
     if warning.startswith("answered "):
-        return "answered something that is not an action"
+        return english("answered something that is not an action")
     if warning.startswith("played "):
-        return "played an action that is not among the legal actions"
+        return english("played an action that is not among the legal actions")
     match = ERROR_WARNING.fullmatch(warning)
     if match is None:
         return warning
@@ -241,7 +241,7 @@ def _redacted_warning(warning: str, lines: int) -> str:
     error = getattr(builtins, name, None)
     is_builtin = isinstance(error, type) and issubclass(error, BaseException)
     where = line if line and 1 <= int(number) <= lines else ""
-    return f"raised {name if is_builtin else 'a custom error'}{where}"
+    return english(f"raised {name if is_builtin else 'a custom error'}{where}")
 
 
 class _RandomizedPlayer(InProcessPlayer):

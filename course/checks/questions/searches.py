@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import BadReply, Part, Question, get, items, positions_of
 from course.checks.questions.distribution_test import same_distribution
@@ -213,14 +214,18 @@ def _recorded(
 def _checked_search(result: Any, agent: str) -> tuple:
     if not isinstance(result, (tuple, list)) or len(result) != 3:
         raise BadReply(
-            f"{agent}.search must return Search(move, value, nodes), it returned {result!r:.60}"
+            english(
+                f"{agent}.search must return Search(move, value, nodes), it returned {result!r:.60}"
+            )
         )
     return tuple(result)
 
 
 def _checked_pair(entry: Any) -> tuple:
     if not isinstance(entry, (tuple, list)) or len(entry) != 2:
-        raise BadReply(f"a value and its move must be a pair (value, move), not {entry!r:.60}")
+        raise BadReply(
+            english(f"a value and its move must be a pair (value, move), not {entry!r:.60}")
+        )
     return tuple(entry)
 
 

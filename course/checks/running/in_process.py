@@ -18,6 +18,7 @@ from types import CodeType
 from typing import Any
 
 from common.clock import Clock, ThreadCpuMeter
+from common.messages import english
 from common.progress import progress_text
 from course.checks import Check
 from course.checks.questions import MATCHES
@@ -26,7 +27,7 @@ from course.checks.running.query_runner import answer_cases
 
 TOOL_ID = 2  # the id that `sys.monitoring` reserves for profilers
 EVENTS_PER_LOOK = 2000  # calls and loop iterations between two readings of the clock
-NEEDS_PROCESSES = (
+NEEDS_PROCESSES = english(
     "the games of this check need separate processes, which a browser cannot start: run "
     "it in JupyterLab on your computer"
 )
@@ -56,7 +57,7 @@ def query_module(
     """
     no_replies = (None,) * len(check.cases)
     if not module.is_file():
-        return Replies(no_replies, broken=f"{module.name} is missing")
+        return Replies(no_replies, broken=english(f"{module.name} is missing"))
     if check.ask in MATCHES:
         raise NeedsProcesses(NEEDS_PROCESSES)
     clock = Clock(ThreadCpuMeter(), seconds or check.time_limit)
@@ -85,7 +86,7 @@ def query_module(
             finally:
                 stop_watching()
     except TimeIsUp:
-        stopped = f"stopped after {clock.limit_text}"
+        stopped = english(f"stopped after {clock.limit_text}")
     replies = read_replies(lines, len(cases), stopped, time.perf_counter() - start)
     return replace(replies, computed=clock.spent)
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
+from common.messages import english
 from common.syntax import parse_python, text_of
 from course.checks.replies import Replies
 from course.checks.running.newer_syntax import Need, Version, newer_forms
@@ -72,7 +73,7 @@ def explain_error(message: str, text: str, runs: str) -> str:
     need = needed_by_error(message, text)
     if need is None:
         return message
-    return (
+    return english(
         f"{message}: {need.what} needs Python {version_text(need.version)}; "
         f"{runs} {version_text(RUNNING)}"
     )
@@ -174,8 +175,8 @@ def warning(module: bytes, grading: Version | None, running: Version = RUNNING) 
     need = _newest([*newer_forms(text), *_used_additions(text)], grading)
     if need is None:
         return ""
-    where = f" (line {need.line})" if need.line else ""
-    return (
+    where = english(f" (line {need.line})" if need.line else "")
+    return english(
         f"{need.what}{where} needs Python {version_text(need.version)}; grading uses "
         f"{version_text(grading)}, where the module cannot run"
     )

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from common.messages import english
 from common.syntax import parse_python
 
 Version = tuple[int, int]
@@ -84,9 +85,9 @@ def _without_newer_strings(text: str, depth: int) -> tuple[str, list[Need]]:
         place, reason = _format_string(text, match.end(), match[2], "r" in prefix, depth)
         line = text.count("\n", 0, start) + 1
         if "t" in prefix:
-            needs.append(Need((3, 14), 'a template string (t"...")', line))
+            needs.append(Need((3, 14), english('a template string (t"...")'), line))
         elif reason:
-            needs.append(Need((3, 12), f"an f-string with {reason} between braces", line))
+            needs.append(Need((3, 12), english(f"an f-string with {reason} between braces"), line))
         else:
             continue
         newlines = text.count("\n", start, place)
@@ -261,10 +262,10 @@ def _newer_definitions(
         and tokens[number + 1].type == token.NAME
         and third in "=["
     ):
-        need = Need((3, 12), "a `type` statement", line)
+        need = Need((3, 12), english("a `type` statement"), line)
         edits = [_first_word(tokens[number], tokens[number + 1])]
     elif first in ("def", "class") and third == "[":
-        need = Need((3, 12), f"type parameters (`{first} {second}[...]`)", line)
+        need = Need((3, 12), english(f"type parameters (`{first} {second}[...]`)"), line)
         edits = []
     else:
         return
@@ -280,10 +281,10 @@ def _newer_simple_statements(
     first, second, *_ = _next_words(tokens, number)
     line = tokens[number].start[0]
     if first == "except" and (edits := _without_parentheses(tokens, number)):
-        yield Need((3, 14), "`except` with several types without parentheses", line), edits
+        yield Need((3, 14), english("`except` with several types without parentheses"), line), edits
     elif first == "lazy" and second in ("import", "from"):
         edit = _first_word(tokens[number], tokens[number + 1])
-        yield Need((3, 15), f"`lazy {second}`", line), [edit]
+        yield Need((3, 15), english(f"`lazy {second}`"), line), [edit]
 
 
 def _newer_comprehensions(
@@ -293,7 +294,7 @@ def _newer_comprehensions(
     first, second, *_ = _next_words(tokens, number)
     if first in "[{" and second in ("*", "**") and _is_comprehension(tokens, number):
         line = tokens[number].start[0]
-        need = Need((3, 15), f"unpacking in a comprehension (`{second}`)", line)
+        need = Need((3, 15), english(f"unpacking in a comprehension (`{second}`)"), line)
         yield need, [_removed(tokens[number + 1])]
 
 
@@ -355,7 +356,7 @@ def _parameters(tokens: Sequence[tokenize.TokenInfo], start: int, opening: str) 
 
 def _defaults(tokens: Sequence[tokenize.TokenInfo], start: int, opening: str) -> Need | None:
     if opening == "[" and any("=" in item for item in _items(_group(tokens, start))):
-        return Need((3, 13), "a type parameter with a default", tokens[start].start[0])
+        return Need((3, 13), english("a type parameter with a default"), tokens[start].start[0])
     return None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from common.clock import POLL_SECONDS, Clock, CpuMeter, WaitBudget
+from common.messages import english
 from common.progress import progress_text
 from common.syntax import text_of
 from course.checks import Case, Check
@@ -52,7 +53,7 @@ def query_module(
     Raises `CheckRunError` if Python itself could not be started.
     """
     if not module.is_file():
-        return Replies((None,) * len(check.cases), broken=f"{module.name} is missing")
+        return Replies((None,) * len(check.cases), broken=english(f"{module.name} is missing"))
     seconds = seconds or check.time_limit
     if check.ask in MATCHES:
         agent = parse(f"{module.resolve()}:{AGENT}")
@@ -111,7 +112,7 @@ def query_module(
         finally:
             _kill(process)
         if stopped is None and process.returncode:
-            stopped = f"the process ended with exit status {process.returncode}"
+            stopped = english(f"the process ended with exit status {process.returncode}")
         replies.seek(0)
         lines = replies.read(MAX_OUTPUT).splitlines()
         if not lines:
@@ -151,7 +152,7 @@ def _wait(
         if time.monotonic() - last_report >= REPORT_SECONDS:
             report_progress()
             last_report = time.monotonic()
-    return f"stopped after {clock.limit_text}"
+    return english(f"stopped after {clock.limit_text}")
 
 
 def _progress(replies: TextIO, cases: int, seconds: float) -> str:
@@ -159,9 +160,9 @@ def _progress(replies: TextIO, cases: int, seconds: float) -> str:
 
     The process writes at the file's current position, so this must not change it.
     """
-    what = "questions answered"
+    what = english("questions answered")
     if not hasattr(os, "pread"):  # Windows
-        return f"some of {cases} {what}"
+        return english(f"some of {cases} {what}")
     answered = max(0, os.pread(replies.fileno(), MAX_OUTPUT, 0).count(b"\n") - 1)
     return progress_text(answered, cases, what, seconds)
 

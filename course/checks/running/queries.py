@@ -10,12 +10,14 @@ from types import ModuleType
 from typing import Any
 
 from common.errors import describe, error_message
+from common.messages import english
 from course.checks.question import MAX_ITEMS, NOT_WRITTEN, BadReply
 from course.checks.questions import EXPLANATIONS, QUESTIONS
 
 MAX_LENGTH = 1000  # characters of a string; an integer may have ten times as many bits
 MAX_DEPTH = 10  # levels of nested lists
-TOO_MANY_ITEMS = (
+STUB_MESSAGES = english("write this function"), english("write this method")  # of stubs
+TOO_MANY_ITEMS = english(
     f"the reply has more than {MAX_ITEMS} items, so it is too long, or comes from an iterator that "
     "never ends"
 )
@@ -54,7 +56,7 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
     if isinstance(value, Integral) and int(value).bit_length() <= 10 * MAX_LENGTH:
         return int(value)
     if isinstance(value, (str, Integral)):
-        raise BadReply(f"a value of type {type(value).__name__} is too long for a reply")
+        raise BadReply(english(f"a value of type {type(value).__name__} is too long for a reply"))
     if isinstance(value, Real):
         return float(value)
     if type(value).__name__ == "bool_" or type(value).__name__ == "bool":  # numpy's booleans
@@ -63,10 +65,10 @@ def _plain(value: Any, left: list[int], depth: int) -> Any:
         if len(value) > left[0]:
             raise BadReply(TOO_MANY_ITEMS)
         if depth == MAX_DEPTH:
-            raise BadReply(f"a reply may have at most {MAX_DEPTH} levels of lists")
+            raise BadReply(english(f"a reply may have at most {MAX_DEPTH} levels of lists"))
         left[0] -= len(value)
         return [_plain(item, left, depth + 1) for item in value]
-    raise BadReply(f"a value of type {type(value).__name__} cannot be part of a reply")
+    raise BadReply(english(f"a value of type {type(value).__name__} cannot be part of a reply"))
 
 
 def describe_error(error: BaseException) -> str:
@@ -74,5 +76,5 @@ def describe_error(error: BaseException) -> str:
     if isinstance(error, BadReply):
         return str(error)
     if isinstance(error, NotImplementedError):
-        return f"{NOT_WRITTEN}: {error_message(error)}"
+        return english(f"{NOT_WRITTEN}: {error_message(error)}")
     return describe(error)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import BadReply, Part, Question, each_position, get, items, positions_of
 
@@ -15,7 +16,7 @@ def _lane_counts(module, on: str) -> Iterator[Part]:
         for pair in counts:
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise BadReply(
-                    f"lane_counts must return a pair (two, one), it returned {pair!r:.60}"
+                    english(f"lane_counts must return a pair (two, one), it returned {pair!r:.60}")
                 )
         return list(zip(*counts, strict=True))
 

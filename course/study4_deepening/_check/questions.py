@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import Part, Question, call, each, get, items
 from course.checks.questions.tracing import Recorder, Recording, SearchStep, record
@@ -220,7 +221,10 @@ def _recorder(
 
 def _again(searcher: Any, state: State) -> Iterator[SearchStep]:
     """The two further searches of `_table`."""
-    for place in ("in another search with the same table", "in a search to the next limit"):
+    for place in (
+        english("in another search with the same table"),
+        english("in a search to the next limit"),
+    ):
         yield SearchStep(place, lambda: searcher.value(state, 0, -inf, inf), searcher.limit)
         searcher.limit += 1
 
@@ -229,7 +233,7 @@ def _inside_window(searcher: Any, state: State, window: list) -> SearchStep:
     searcher.begin()
     alpha, beta = map(_number, window)
     return SearchStep(
-        f"in the search by `value` at depth {WINDOW_AT}",
+        english(f"in the search by `value` at depth {WINDOW_AT}"),
         lambda: searcher.value(state, WINDOW_AT, alpha, beta),
         searcher.limit,
     )

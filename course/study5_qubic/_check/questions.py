@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import (
     BadReply,
@@ -39,7 +40,9 @@ def _step(module, on: str, move: int) -> Iterator[Part]:
     def result():
         step = get(module, "step")(read_position(on), move)
         if not isinstance(step, (tuple, list)) or len(step) != 3:
-            raise BadReply(f"step must return (following, own, other), it returned {step!r:.60}")
+            raise BadReply(
+                english(f"step must return (following, own, other), it returned {step!r:.60}")
+            )
         return list(step[1:]), _text(step[0], "step's first item")
 
     yield ("rewards", "following"), result
@@ -52,7 +55,7 @@ def _epsilon_greedy(module, values: Sequence, epsilon: float) -> Iterator[Part]:
         argument = dict(original)
         result = get(module, name)(argument, *rest)
         if argument != original:
-            raise BadReply(f"{name} changed the dictionary of values that was passed to it")
+            raise BadReply(english(f"{name} changed the dictionary of values that was passed to it"))
         return result
 
     yield ("greedy",), lambda: [sorted(call_checked("greedy_moves"))]
@@ -65,8 +68,8 @@ def _epsilon_greedy(module, values: Sequence, epsilon: float) -> Iterator[Part]:
             call_checked("epsilon_greedy", epsilon, rng) for _ in range(REPEATED)
         ]:
             raise BadReply(
-                "epsilon_greedy draws other moves with the same random generator: it must "
-                "draw only from `chance`"
+                english("epsilon_greedy draws other moves with the same random generator: it must "
+                "draw only from `chance`")
             )
         counts = {move: moves.count(move) for move in original}
         best = sum(counts[move] for move in original if original[move] == max(original.values()))
@@ -125,7 +128,9 @@ def _episode(
             script = _scripted(players.values(), moves, look)
             final = get(module, "play_episode")(players, start)
             if next(script, None) is not None:
-                raise BadReply("play_episode ended before `choose` had chosen all moves of the game")
+                raise BadReply(
+                    english("play_episode ended before `choose` had chosen all moves of the game")
+                )
         look()
         finished.append(first)
         learned: dict[str, list] = {"x": [], "o": []}
@@ -137,7 +142,7 @@ def _episode(
 
     def after():
         if not finished:
-            raise BadReply("the game was not played to its end")
+            raise BadReply(english("the game was not played to its end"))
         finished[0].table.clear()
         return [_after_games(get(module, "QPlayer"), finished[0])]
 
@@ -149,7 +154,9 @@ def _lane_kinds(module, on: str, cell: int) -> Iterator[Part]:
         state = read_position(on)
         kinds = [list(map(_pair, get(module, "lane_kinds")(state, player))) for player in "xo"]
         if {len(of_player) for of_player in kinds} != {len(LANES)}:
-            raise BadReply(f"lane_kinds must return a pair for each of the {len(LANES)} lanes")
+            raise BadReply(
+                english(f"lane_kinds must return a pair for each of the {len(LANES)} lanes")
+            )
         return (
             [[of_player.count(kind) for kind in KINDS] for of_player in kinds],
             [
@@ -163,7 +170,7 @@ def _lane_kinds(module, on: str, cell: int) -> Iterator[Part]:
 
 def _pair(kind: Any) -> tuple[int, int]:
     if not isinstance(kind, (tuple, list)) or len(kind) != 2:
-        raise BadReply(f"a lane's kind is a pair (own, opponent's), not {kind!r:.60}")
+        raise BadReply(english(f"a lane's kind is a pair (own, opponent's), not {kind!r:.60}"))
     return tuple(kind)
 
 
@@ -229,7 +236,7 @@ def _self_play(
 
     def after():
         if not finished:
-            raise BadReply("the game was not played to its end")
+            raise BadReply(english("the game was not played to its end"))
         finished[0].weights.update(dict.fromkeys(KINDS, 0.0))
         return [_after_games(get(module, "LaneLearner"), finished[0])]
 
@@ -297,7 +304,9 @@ def _weights_of(learner) -> list[float]:
     """The weights of all kinds of lanes. No other lane may have a weight."""
     others = [kind for kind, weight in learner.weights.items() if kind not in KINDS and weight]
     if others:
-        raise BadReply(f"`weights` has a weight for {others[0]!r:.60}, which is not among KINDS")
+        raise BadReply(
+            english(f"`weights` has a weight for {others[0]!r:.60}, which is not among KINDS")
+        )
     return [learner.weights[kind] for kind in KINDS]
 
 
@@ -316,7 +325,9 @@ def _scripted(players, moves: Sequence[int], look: Callable[[], None]) -> Iterat
         look()
         for move in script:
             return move
-        raise BadReply("`choose` was called again after it had chosen all moves of the game")
+        raise BadReply(
+            english("`choose` was called again after it had chosen all moves of the game")
+        )
 
     for player in players:
         player.choose = choose
@@ -360,7 +371,7 @@ def _walk(state: Qubic, moves: Sequence[int]) -> Iterator[tuple[Qubic, int]]:
 
 def _text(state: Any, what: str) -> str:
     if not isinstance(state, Qubic):
-        raise BadReply(f"{what} must be a state, it is {state!r:.60}")
+        raise BadReply(english(f"{what} must be a state, it is {state!r:.60}"))
     return state.text
 
 
@@ -431,7 +442,7 @@ def _cells(_case: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _kinds(_case: Mapping[str, Any]) -> list[list[str]]:
-    return [[f"kind {kind}" for kind in KINDS]]
+    return [[english(f"kind {kind}") for kind in KINDS]]
 
 
 def _kinds_of_players(case: Mapping[str, Any]) -> list[list[str]]:
@@ -439,7 +450,7 @@ def _kinds_of_players(case: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _lanes_of_players(case: Mapping[str, Any]) -> list[list[str]]:
-    return [PLAYERS, [f"lane {tuple(lane)}" for lane in LANES if case["cell"] in lane]]
+    return [PLAYERS, [english(f"lane {tuple(lane)}") for lane in LANES if case["cell"] in lane]]
 
 
 QUESTIONS = {

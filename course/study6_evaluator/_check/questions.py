@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import (
     BadReply,
@@ -161,7 +162,7 @@ def _play(
         for three in results:
             if not isinstance(three, (tuple, list)) or len(three) != 3:
                 raise BadReply(
-                    f"parts must return (sequence, line, board), it returned {three!r:.60}"
+                    english(f"parts must return (sequence, line, board), it returned {three!r:.60}")
                 )
         return list(zip(*results, strict=True))
 
@@ -349,7 +350,7 @@ QUESTIONS = {
                    "gains"},
         comparators={"by_cost": _missing_or_equal},
         labels={"gain": board_by_board(each("actions")), "line": board_by_board(lambda case: [
-            ["the whole board", *(f"cell {cell}" for cell in case["cells"])]])}),
+            [english("the whole board"), *(f"cell {cell}" for cell in case["cells"])]])}),
     "evaluator_play": Question(_play, ("sequence", "line", "board", "score"), _described_play,
                                {"score": IN_ORDER}, labels=dict.fromkeys(
         ("sequence", "line", "board", "score"), board_by_board(each("actions")))),

@@ -7,6 +7,7 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import (
     BadReply,
@@ -39,7 +40,7 @@ def _strategy_value(
             for text in states
         ]
         if not all(isinstance(value, int | float | Fraction) for value in results):
-            raise BadReply("strategy_value must return a number")
+            raise BadReply(english("strategy_value must return a number"))
         return [[float(value) for value in results]]
 
     yield ("value",), values
@@ -140,9 +141,13 @@ def _look_ahead(module, on, replies: bool | str, cards: str = "possible") -> Ite
             values = player.values(observation)
             legal = list(observation.legal_actions())
             if set(values) != set(legal):
-                raise BadReply("the keys of LookAhead.values must be exactly the legal actions")
+                raise BadReply(
+                    english("the keys of LookAhead.values must be exactly the legal actions")
+                )
             if list(values) != legal:
-                raise BadReply("the keys of LookAhead.values must be in the documented order")
+                raise BadReply(
+                    english("the keys of LookAhead.values must be in the documented order")
+                )
             results += values.values()
         return [results]
 
@@ -355,7 +360,7 @@ def _actions_on_boards(case: Mapping[str, Any]) -> list[list[str]]:
 
 
 def _along(direction: tuple[int, int]) -> str:
-    return f"in direction {direction}"
+    return english(f" in direction {direction}")
 
 
 def _option(value: Any) -> str:
@@ -371,7 +376,7 @@ QUESTIONS = {
     "line_links": Question(_line_links, ("links", "scans"), _on_chips("line_links", "cells"), {
         "scans": "lines scanned again, on the same board and with distant chips, and the links"},
         labels={
-        "links": lambda case: [[f"cell {tuple(cell)} {_along(direction)}"
+        "links": lambda case: [[f"cell {tuple(cell)}{_along(direction)}"
                                 for cell in case["cells"] for direction in DIRECTIONS]]}),
     "sequence_reward": Question(_reward, ("place", "remove"), _on_chips("reward"), {
         "place": "one for each legal square, then a forgone trade",

@@ -7,6 +7,7 @@ from copy import copy
 from functools import cache, partial
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import BadReply, Part, Question, call, each, get, items, positions_of
 from course.checks.questions.distribution_test import same_distribution
@@ -24,7 +25,7 @@ FOUR = "for the four directions"
 SIZE = 10
 MANY = 1000  # maximum number of candidates
 FEATURES = [f"FEATURES[{number}]" for number in range(11)]
-LINES = [f"with {chips} chip{'s' if chips > 1 else ''}" for chips in range(1, 6)]
+LINES = [english(f"with {chips} chip{'s' if chips > 1 else ''}") for chips in range(1, 6)]
 
 
 def _rays(module, texts: list[str], gaps: int) -> Iterator[Part]:
@@ -237,7 +238,7 @@ def _candidate(rated, action) -> Any:
     for candidate in rated:
         if str(candidate.action) == str(action):
             return candidate
-    raise BadReply(f"choose returned {action!s:.60}, which rate does not list")
+    raise BadReply(english(f"choose returned {action!s:.60}, which rate does not list"))
 
 
 def _learning(module, on: list[str], method: str, value: float) -> Iterator[Part]:
@@ -334,10 +335,15 @@ def _columns(rows: list, width: int, name: str) -> list:
     for row in rows:
         if not isinstance(row, tuple):
             kind = type(row).__name__
-            raise BadReply(f"{name} must return a tuple and not a {kind}, it returned {row!r:.60}")
+            raise BadReply(
+                english(f"{name} must return a tuple and not a {kind}, it returned {row!r:.60}")
+            )
         if len(row) != width:
             raise BadReply(
-                f"{name} must return {width} values and not {len(row)}, it returned {row!r:.60}"
+                english(
+                    f"{name} must return {width} values and not {len(row)}, "
+                    f"it returned {row!r:.60}"
+                )
             )
     return list(map(list, zip(*rows, strict=True)))
 
@@ -360,7 +366,7 @@ def _rounded(value: Any) -> float:
     try:
         return round(float(value), DIGITS)
     except (TypeError, ValueError, OverflowError) as error:
-        raise BadReply(f"expected a number, not {value!r:.60}") from error
+        raise BadReply(english(f"expected a number, not {value!r:.60}")) from error
 
 
 def _function_call(name: str):
@@ -405,7 +411,7 @@ def _describe_weights(case: Mapping[str, Any]) -> str:
 
 
 def _positions_of_game(case: Mapping[str, Any]) -> list[str]:
-    return [f"position {number}" for number in range(1, len(case["counts"]) + 1)]
+    return [english(f"position {number}") for number in range(1, len(case["counts"]) + 1)]
 
 
 def _empty_cells(on: str) -> list[str]:
@@ -452,29 +458,31 @@ QUESTIONS = {
         _discards, ("jacks",),
         lambda case: f"discard_features(observation) for {', '.join(positions_of(case))}",
         {"jacks": "two-eyed and one-eyed for each"},
-        labels={"jacks": lambda case: [positions_of(case), ["two-eyed", "one-eyed"]]}),
+        labels={"jacks": lambda case: [positions_of(case),
+                                       [english("two-eyed"), english("one-eyed")]]}),
     "sarsa_targets": Question(
         _targets, ("sarsa", "q_learning", "other"), _function_call("td_target"),
         {"sarsa": "in the middle of a game, at its end",
          "q_learning": "in the middle of a game, at its end",
          "other": f"for {OTHER_METHOD!r}, in the middle of a game, at its end"},
         labels=dict.fromkeys(("sarsa", "q_learning", "other"), lambda case: [
-            ["in the middle of a game", "at its end"]])),
+            [english("in the middle of a game"), english("at its end")]])),
     "sarsa_table": Question(
         _table, ("values", "stored", "visits"), _function_call("QTable().update"),
         {"values": "Q(s, a) after each update", "stored": "how many entries the table has",
          "visits": "of each update's entry, after all updates"},
         labels=dict.fromkeys(("values", "visits"), lambda case: [
-            [f"update {number + 1}" for number in range(len(case["updates"]))]])),
+            [english(f"update {number + 1}") for number in range(len(case["updates"]))]])),
     "sarsa_agent": Question(
         _agent, ("state", "scores", "actions"), _describe_agent,
         {"state": "of a subclass whose `state` adds 7: whether it starts with the result of your "
                   "state_features, and what follows",
          "scores": "with that value in the table",
          "actions": "without it, with it, by another agent with an empty table"},
-        labels={"scores": lambda case: [[f"candidate {n}" for n in range(MANY)]],
-                "actions": lambda case: [["with an empty table", "with that value in the table",
-                                          "by another agent with an empty table"]]}),
+        labels={"scores": lambda case: [[english(f"candidate {n}") for n in range(MANY)]],
+                "actions": lambda case: [[english("with an empty table"),
+                                          english("with that value in the table"),
+                                          english("by another agent with an empty table")]]}),
     "sarsa_explores": Question(
         _explores, ("chances", "repeats", "learned"), _describe_exploration,
         {"chances": "how often each candidate was played, first the one that is played without "
@@ -489,7 +497,7 @@ QUESTIONS = {
         {"turns": "the table's values after each choice", "end": "and after the game",
          "again": "and after each of two more games, each time with whether finish keeps the "
                   "settings and the random numbers; then the visits and the number of changes"},
-        labels={"turns": lambda case: [[f"after choice {n + 1}"
+        labels={"turns": lambda case: [[english(f"after choice {n + 1}")
                                         for n in range(len(case["on"]))]]}),
     "sarsa_lines": Question(
         _line_counts, ("own", "opponent"), _function_call("line_counts"),

@@ -5,6 +5,7 @@ from functools import partial
 from random import Random
 from typing import Any
 
+from common.messages import english
 from course.checks.positions import read_position
 from course.checks.question import BadReply, Part, Question, call, each, get
 from sequence.agents.beliefs import sample
@@ -382,7 +383,7 @@ def _grow(module, node: Any, state: Any, children: Sequence[Sequence]) -> None:
 
 def _pair(result: Any, name: str) -> tuple:
     if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise BadReply(f"{name} must return a pair (node, state), it returned {result!r:.60}")
+        raise BadReply(english(f"{name} must return a pair (node, state), it returned {result!r:.60}"))
     return tuple(result)
 
 

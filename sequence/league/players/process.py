@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from common.clock import POLL_SECONDS, Clock, CpuMeter, WaitBudget, speed_factor
+from common.messages import english
 from sequence.board.actions import Action
 from sequence.engine.observation import Observation
 from sequence.league.game import (
@@ -108,9 +109,11 @@ class ProcessPlayer:
         if "limits" in reply:
             raise LeagueError(f"this machine cannot set the limits: {clean(str(reply['limits']))}")
         if "unknown" in reply:
-            raise UnknownAgent(f"could not be loaded: {reply['unknown']}")
+            raise UnknownAgent(english(f"could not be loaded: {reply['unknown']}"))
         if "ready" not in reply:
-            raise AgentError(f"could not be loaded: {reply.get('error', 'it sent no answer')}")
+            raise AgentError(
+                english(f"could not be loaded: {reply.get('error', 'it sent no answer')}")
+            )
 
     def ask(self, observation: Observation, seconds: float) -> Action:
         """The agent's action; raises a `Fault`."""
@@ -138,13 +141,13 @@ class ProcessPlayer:
             self.spent = clock.spent
             self._answered = self._meter.seconds()
         if not line:
-            raise PlayerExited(f"ended its process ({_exit_text(self._process)})")
+            raise PlayerExited(english(f"ended its process ({_exit_text(self._process)})"))
         try:
             reply = json.loads(line)
         except (ValueError, RecursionError):
             reply = None
         if not isinstance(reply, dict):
-            raise IllegalReply(f"wrote {clean(repr(line[:40]))}, which is not an answer")
+            raise IllegalReply(english(f"wrote {clean(repr(line[:40]))}, which is not an answer"))
         return reply
 
     def _line(self, clock: Clock) -> bytes:
@@ -160,7 +163,7 @@ class ProcessPlayer:
             if self._waiting:
                 before, waited = waited, self._waiting.record(self._meter, waited)
                 if before and waited and self._waiting.is_over:
-                    raise PlayerExited(f"ended its process ({self._waiting.reason})")
+                    raise PlayerExited(english(f"ended its process ({self._waiting.reason})"))
         return line
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from autograder.grading.verdict.deepening import words
 from autograder.grading.verdict.value_perspective import has_numbers, to_number
 from autograder.studies import load_module
+from common.messages import english
 from course.checks.positions import notation
 from course.checks.questions import RECORDERS
 from course.checks.questions.tracing import Recording, SearchStep
@@ -165,11 +166,13 @@ class _Walk:
                 pairs, sentence = pairs[:number], words.wrong_window(*pairs[number - 1], names)
                 break
         assert self.step is not None
-        place = self.step.place if self.step.limit else f"in the search to limit {self.limit}"
+        place = (
+            self.step.place if self.step.limit else english(f"in the search to limit {self.limit}")
+        )
         return {
             "board": notation(pairs[-1][0].state),
             "path": [ours.move for ours, _ in pairs[1:]],
-            "sentence": f"{words.describe_place(place, pairs)}: {sentence}",
+            "sentence": english(f"{words.describe_place(place, pairs)}: {sentence}"),
         }
 
 
