@@ -157,7 +157,7 @@ class _Catalogue:
         return _Reading(self._whole, self._sentences).best(text).text
 
 
-class _Found(NamedTuple):
+class _Interpretation(NamedTuple):
     """A text with translated messages."""
 
     text: str
@@ -170,23 +170,23 @@ class _Reading:
 
     def __init__(self, whole: Mapping[str, str], sentences: Sequence[_Sentence]) -> None:
         self._whole, self._sentences = whole, sentences
-        self._known: dict[str, _Found] = {}
+        self._known: dict[str, _Interpretation] = {}
 
-    def best(self, text: str, depth: int = 0) -> _Found:
+    def best(self, text: str, depth: int = 0) -> _Interpretation:
         """The reading in which most of the text belongs to messages."""
         if text in self._whole:
-            return _Found(self._whole[text], _letters(text), True)
+            return _Interpretation(self._whole[text], _letters(text), True)
         if not text or len(text) > MAX_LENGTH or depth > MAX_DEPTH or len(self._known) > MAX_READ:
-            return _Found(text)
+            return _Interpretation(text)
         if text not in self._known:
-            best = _Found(text)
+            best = _Interpretation(text)
             for reading in self._readings(text, depth + 1):
                 if reading.letters > best.letters:
                     best = reading
             self._known[text] = best
         return self._known[text]
 
-    def _readings(self, text: str, depth: int) -> Iterator[_Found]:
+    def _readings(self, text: str, depth: int) -> Iterator[_Interpretation]:
         is_error = bool(PYTHON_ERROR.match(text))  # Python's own words stay as they are
         for sentence in self._sentences:
             if is_error and sentence.letters < MIN_LETTERS:
@@ -198,7 +198,7 @@ class _Reading:
 
     def _with_fields(
         self, sentence: _Sentence, values: Mapping[str, str], depth: int
-    ) -> _Found | None:
+    ) -> _Interpretation | None:
         """The translation of a message with these values of its fields; None if the message has
         few words and joins other texts than messages, numbers and code.
         """
@@ -208,20 +208,22 @@ class _Reading:
         ):
             return None
         texts = {name: field.text for name, field in fields.items()}
-        return _Found(
+        return _Interpretation(
             _filled(sentence.translation, sentence.message, texts),
             sentence.letters + sum(field.letters for field in fields.values()),
             sentence.letters > 0,
         )
 
-    def _parts(self, text: str, depth: int) -> Iterator[_Found]:
+    def _parts(self, text: str, depth: int) -> Iterator[_Interpretation]:
         """The readings of a text with several sentences, or with a capital letter or a full stop
         that its message does not have.
         """
         first, *others = SENTENCE_END.split(text)
         if others:
             parts = [self.best(part, depth) for part in (first, *others)]
-            yield _Found(" ".join(part.text for part in parts), sum(part.letters for part in parts))
+            yield _Interpretation(
+                " ".join(part.text for part in parts), sum(part.letters for part in parts)
+            )
         if text.endswith("."):
             without = self.best(text[:-1], depth)
             yield without._replace(text=f"{without.text}.")

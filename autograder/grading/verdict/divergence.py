@@ -70,7 +70,6 @@ def first_divergence(
     theirs = read_trees(SEPARATOR.join(map(str, reply["trace"])))
     if not theirs:
         return None if reply["trace"] else _without_node(words.NOT_COUNTED)
-    result = result_in_isolation(replies)
     if check.ask not in SINGLE:
         return _deepening_divergence(study, check, outcome, reply, theirs)
     options = tuple(sorted(options_of(case).items()))
@@ -82,12 +81,20 @@ def first_divergence(
         return (
             _without_node(text) if text.startswith(words.NOT_VISIBLE) else _at_node(ours, [], text)
         )
-    views = plausible_perspectives(ours, theirs[0])
+    return _tree_divergence(check, outcome, reply, ours, theirs[0])
+
+
+def _tree_divergence(
+    check: Check, outcome: Outcome, reply: Mapping[str, Any], ours: Visit, theirs: Node
+) -> dict[str, Any] | None:
+    """Compare the only tree of a student's search with the reference's."""
+    views = plausible_perspectives(ours, theirs)
     is_finished = reply.get("found") is not None or "found" in (reply.get("errors") or {})
     if not (views or is_finished):  # an error ended the search before anything had a value
         return None
-    walk = _Walk(check.ask == TABLE, views, ours, is_finished, _is_nested(theirs[0]))
-    difference = walk.compare(ours, theirs[0], [])
+    walk = _Walk(check.ask == TABLE, views, ours, is_finished, _is_nested(theirs))
+    difference = walk.compare(ours, theirs, [])
+    result = result_in_isolation(Replies((reply,)))
     return difference or _same_tree(ours, outcome, result, walk.view)
 
 
