@@ -1,7 +1,9 @@
 """The translations of a course: extraction, the file for translators, errors and the compiled file."""
 
+import ast
 import io
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from string import Formatter
@@ -24,13 +26,17 @@ from autograder.release.own_course.message_extraction import (
 )
 from autograder.release.own_course.translation import TranslationError
 from common.messages import KIT_FILE, NAME, fields_of, translate, translate_name, use_messages
+from common.syntax import parse_python
 from course.checks import StudyTableError, load_expected, load_study, studies
 from course.checks.marking.explain import as_html, as_text
 from course.checks.marking.items import items_of
 from course.checks.marking.outcome import mark
 from course.checks.replies import Replies
-from course.checks.study_paths import VARIABLE
+from course.checks.study_paths import KIT, VARIABLE
 
+MARKING = ("common_cause", "diagnosis", "explain", "items", "outcome")
+PARTS = ("CELL", "NO_ANSWER", "SAME_LIMIT")  # a style, and parts of messages
+VERDICT = "autograder/grading/verdict"
 GERMAN = 'language = "de"\n'
 PO = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
 SEPARATORS = (":", ",", "()", "\N{MULTIPLICATION SIGN}", ",  ()")  # messages without words
@@ -115,6 +121,44 @@ def test_all_sources_have_messages():
     assert (NAME, "nodes") in messages
     assert ("", load_study("study2").title) in messages
     assert not messages["", STATED].is_public
+
+
+def unmarked(code: str) -> Iterator[str]:
+    """The texts of several words in a module that are not messages, docstrings or patterns."""
+    tree = parse_python(code)
+    calls = ("english", "translate", "translate_plural", "ValueError")
+    inside = {
+        id(part)
+        for node in ast.walk(tree)
+        if (
+            isinstance(node, ast.Call)
+            and ast.unparse(node.func) in (*calls, "re.match", "re.search")
+        )
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        or (isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in PARTS)
+        or isinstance(node, ast.Compare)
+        for part in ast.walk(node)
+    }
+    keys = {id(key) for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            words = re.findall(r"\b[a-z]{2,}\b", node.value)
+            if len(words) > 1 and "<" not in node.value and id(node) not in inside | keys:
+                yield node.value
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *(f"course/checks/marking/{name}.py" for name in MARKING),
+        f"{VERDICT}/divergence_words.py",
+        f"{VERDICT}/deepening/words.py",
+    ],
+)
+def test_all_sentences_for_students_are_messages(module):
+    """A sentence that is not marked would stay English in every course."""
+    assert list(unmarked((KIT / module).read_text("utf-8"))) == []
+    assert list(unmarked('"""Text of a module."""\nx = f"{n} more items"')) == [" more items"]
 
 
 # ---- Every message

@@ -364,7 +364,7 @@ def test_a_leak_is_refused(monkeypatch, archive, tmp_path, name, ending):
     """A leak is detected anywhere in the bytes of the archive; the previous kit is kept."""
     sentence = LEAKS[name]
     found = files(archive) | {"sequence/notes.txt": planted(name)}
-    monkeypatch.setattr(kit, "contents", lambda wanted: found)
+    monkeypatch.setattr(kit, "contents", lambda *wanted: found)
     before = tmp_path / f"kit.{ending}"
     before.write_text("of last week", "utf-8")
     with pytest.raises(GenerationError, match=f"kit was not made: .*sequence/notes.txt {sentence}"):
