@@ -128,7 +128,7 @@ def test_changes_in_a_block_have_its_reason(course, end):
 
 def test_a_mark_in_formgrader_is_saved_although_the_history_is_damaged(course, monkeypatch):
     """The page reports no failure; the log does."""
-    log(course).parent.mkdir()
+    log(course).parent.mkdir(exist_ok=True)
     log(course).write_text("damaged\n", "utf-8")
     monkeypatch.setattr(formgrader_marks, "_put", lambda handler, grade_id: None)
     with Gradebook(db_url(course)) as book:
