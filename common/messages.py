@@ -28,7 +28,7 @@ from typing import NamedTuple
 KIT_FILE = Path(__file__).resolve().parents[1] / "course" / "messages.mo"  # in a course's kit
 NAME = "name"  # the gettext context of names, such as those of aspects
 INDEX = "index", "sentences"  # context and id of a JSON list of the messages to be recognised
-MAX_LENGTH = 2000  # characters of a text that is recognised
+MAX_LENGTH = 1000  # characters of a text that is recognised
 MAX_READ = 1000  # parts of a text that are compared with all messages
 BEFORE = "text_before"  # the field for a text before a message
 MAX_DEPTH = 20  # levels of messages in messages

@@ -226,11 +226,13 @@ class _Walk:
 
     def _without_view(self, ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
         """Describe a value that is wrong from all views at a node where the search ends. Any other
-        value may follow from one whose sign is wrong, which is not known.
+        value may follow from one whose sign is wrong, which is not known: that of a child, or one
+        in the table.
         """
-        if not self.views or ours.children:
+        is_end = not ours.children and (ours.state.is_terminal() or not self.has_table)
+        if not self.views or not is_end:
             return None
-        return _at_node(ours, path, words.wrong_from_all_views(ours, theirs.value, self.has_table))
+        return _at_node(ours, path, words.wrong_from_all_views(ours, theirs.value))
 
     def _has_failed(self, theirs: Node) -> bool:
         """Whether an error in this call ended the student's search."""

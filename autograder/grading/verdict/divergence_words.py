@@ -5,13 +5,13 @@ facts about the two trees; it gives a reason only if the reason follows from the
 """
 
 from collections.abc import Mapping, Sequence
-from math import isclose
 from typing import Any
 
 from autograder.grading.verdict.deepening import words as deepening_words
 from autograder.grading.verdict.value_perspective import (
     ROOT,
     Perspective,
+    is_near,
     short_number,
     to_number,
 )
@@ -38,8 +38,8 @@ NO_SINGLE_MOVE = english(
 )
 NOT_RECURSIVE = english(
     "your search counted no further child in the call for this state. Elsewhere, a counted call "
-    "visited a state that no single legal move leads to from its own, so it is not known which moves "
-    "your search explored: the tree is recorded only through recursive calls"
+    "visited a state that cannot be reached from its caller's state by one legal move, so it is not "
+    "known which moves your search explored: the tree is recorded only through recursive calls"
 )
 # What differs if the first search has the right tree and the right result, by the wrong aspect.
 LATER = {
@@ -49,7 +49,7 @@ LATER = {
     "at_min": english("in a call of `value` for the player who is not to move"),
 }
 FIRST_IS_RIGHT = english(
-    "the first search visits the right nodes and finds the right values; the difference is"
+    "the first search visits the right nodes and reports the right result; the difference is"
 )
 CORRECT_IN_ISOLATION = english(
     "a new agent that searches only this state gets the right result, so the result depends on "
@@ -229,7 +229,7 @@ def rounding_note(expected: Sequence[float | None], got: Sequence[float | None],
             right is not None
             and value is not None
             and right != sign * value
-            and isclose(right, sign * value, rel_tol=0, abs_tol=1e-9)
+            and is_near(right, sign * value)
         ):
             return english(
                 f"; one of the values before it is {right * sign!r}, but {value!r} in your search, "
@@ -253,12 +253,20 @@ def wrong_value(node: Visit, got: str, view: Perspective, root: Visit, has_table
     return returned
 
 
-def wrong_from_all_views(node: Visit, got: str, has_table: bool) -> str:
-    """State that a value is wrong, although it is unclear whose view the student's values have."""
-    size = short_number(None if node.value is None else abs(node.value))
-    value = english(f"{size} or -{size}, depending on whose view it has") if node.value else size
+def wrong_from_all_views(node: Visit, got: str) -> str:
+    """State that a value is wrong where the search ends, although it is unclear whose view the
+    student's values have.
+    """
+    size = short_number(abs(node.value or 0))
+    value = english(f"{size} or -{size}, depending on the view") if node.value else size
+    if node.state.is_terminal():
+        return english(
+            f"the game is over here, so this node's value is the utility ({value}), but your search "
+            f"returned {got:.40}"
+        )
     return english(
-        f"this node's value is {value}{_reason(node, has_table)}, but your search returned {got:.40}"
+        f"the search ends here, so this node's value is the heuristic value ({value}), but your "
+        f"search returned {got:.40}"
     )
 
 
@@ -293,16 +301,12 @@ def _is_reversed(node: Visit, sign: int, number: float | None, has_table: bool) 
     """Whether a returned number is the right one with the opposite sign, and not the value of another
     move, which the search may have preferred; values in a table are not known.
     """
-    if not number or node.value is None or not _is_near(number, -sign * node.value):
+    if not number or node.value is None or not is_near(number, -sign * node.value):
         return False
     if has_table and not node.state.is_terminal():
         return False
     others = [child.value for child in node.children if child.value is not None]
-    return not any(_is_near(value, sign * number) for value in others)
-
-
-def _is_near(first: float, second: float) -> bool:
-    return isclose(first, second, rel_tol=0, abs_tol=1e-9)
+    return not any(is_near(value, sign * number) for value in others)
 
 
 def identical_tree(view: Perspective | None) -> str:

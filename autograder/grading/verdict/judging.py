@@ -23,6 +23,7 @@ from autograder.grading.verdict.divergence_words import divergence_kind
 from common.messages import english
 from course.checks import Check, KnownMistake, Observation
 from course.checks.marking.diagnosis import (
+    EXPLAINED,
     NO_OTHER_CHECKS,
     CheckSummary,
     OtherChecks,
@@ -187,7 +188,7 @@ def _explains_everything(outcome: Outcome, others: OtherChecks) -> bool:
         and all(
             summary.full
             or outcome.mistake in summary.mistakes
-            or summary.findings.get(outcome.mistake) is Finding.PARTLY
+            or summary.findings.get(outcome.mistake) in EXPLAINED
             for summary in others.all.values()
             if summary.is_evidence
         )

@@ -14,6 +14,7 @@ from common.messages import english
 from course.checks.trees import Node
 from tictactoe.nodes import Visit
 
+TOLERANCE = 1e-9  # for values that rounding has changed
 NEARLY_ALL = 0.9  # share of the values that must fit an unusual perspective
 
 
@@ -74,9 +75,12 @@ def same_value(ours: Visit, value: str, perspective: Perspective, root: Visit) -
         return False
     low, high = (ours.bounds.get(name, bound) for name, bound in (("alpha", -inf), ("beta", inf)))
     theirs *= perspective.sign(root.state, ours.state)
-    return isclose(
-        *(min(max(number, low), high) for number in (ours.value, theirs)), rel_tol=0, abs_tol=1e-9
-    )
+    return is_near(*(min(max(number, low), high) for number in (ours.value, theirs)))
+
+
+def is_near(right: float, number: float | None) -> bool:
+    """Whether a number is right, except for rounding."""
+    return number is not None and isclose(right, number, rel_tol=0, abs_tol=TOLERANCE)
 
 
 def to_number(value: Any) -> float | None:

@@ -10,8 +10,8 @@ import ast
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from string import Formatter
 
@@ -53,31 +53,39 @@ class Message:
 
 
 def messages_of(studies: Iterable[Study]) -> dict[tuple[str, str], Message]:
-    """Return all messages of the kit and of these studies, by key, in the order of their places."""
+    """Return all messages of the kit and of these studies, by key, in the order of their places.
+
+    Those of other studies, which may not be released yet, are left out.
+    """
+    studies = list(studies)
     messages: dict[tuple[str, str], Message] = {}
     for message in itertools.chain(
-        _code_messages(), _template_messages(), _table_messages(studies)
+        _code_messages({study.assignment for study in studies}),
+        _template_messages(),
+        _table_messages(studies),
     ):
         former = messages.setdefault(message.key, message)
         if former is not message:
-            messages[message.key] = Message(
-                former.text,
-                former.place,
-                former.plural or message.plural,
-                former.context,
-                former.is_sentence or message.is_sentence,
-                former.is_public or message.is_public,
+            messages[message.key] = replace(
+                former,
+                plural=former.plural or message.plural,
+                is_sentence=former.is_sentence or message.is_sentence,
+                is_public=former.is_public or message.is_public,
             )
     return messages
 
 
-def _code_messages() -> Iterator[Message]:
+def _code_messages(assignments: Container[str]) -> Iterator[Message]:
     for home in study_roots():
         for path in _modules(home):
             place = path.relative_to(home)
+            if any(map(STUDY_FOLDER.match, place.parts)) and not any(
+                part in assignments for part in place.parts
+            ):
+                continue
             is_public = place.parts[0] in PUBLIC_PACKAGES
             for message in module_messages(path.read_text("utf-8"), place.as_posix()):
-                yield Message(**{**vars(message), "is_public": is_public})
+                yield replace(message, is_public=is_public)
 
 
 def _modules(home: Path) -> Iterator[Path]:
@@ -89,8 +97,8 @@ def _modules(home: Path) -> Iterator[Path]:
         for path in sorted((home / package).rglob("*.py")):
             folders = path.relative_to(home).parts[:-1]
             in_study = any(map(STUDY_FOLDER.match, folders)) and "_check" not in folders
-            is_studies = WITHOUT_MESSAGES - {"studies"} if len(folders) < 3 else WITHOUT_MESSAGES
-            if not in_study and not is_studies & {*folders}:
+            excluded = WITHOUT_MESSAGES - ({"studies"} if len(folders) < 3 else set())
+            if not in_study and not excluded & {*folders}:  # autograder/studies/*.py has messages
                 yield path
 
 
@@ -222,10 +230,10 @@ def _table_messages(studies: Iterable[Study]) -> Iterator[Message]:
     """Yield the titles, the names of aspects, how to read their values, and the sentences about
     known mistakes.
     """
-    for question in QUESTIONS.values():
-        for text in question.reading.values():
-            yield _literal(text, "course/checks/questions")
     for study in studies:
+        for check in study.checks.values():
+            for text in QUESTIONS[check.ask].reading.values():
+                yield _literal(text, f"course/{study.assignment}/_check/checks.toml")
         place = f"course/{study.assignment}/_check"
         yield _literal(study.title, f"{place}/checks.toml")
         for check in study.checks.values():

@@ -123,6 +123,13 @@ def test_all_sources_have_messages():
     assert not messages["", STATED].is_public
 
 
+def test_messages_of_other_studies_are_left_out():
+    """A kit must not contain texts of a study that is not released yet."""
+    messages = messages_of([load_study("study2")])
+    studies_of = {part for each in messages.values() for part in Path(each.place).parts}
+    assert {part for part in studies_of if part.startswith("study")} == {"study2_alpha_beta"}
+
+
 def unmarked(code: str) -> Iterator[str]:
     """The texts of several words in a module that are not messages, docstrings or patterns."""
     tree = parse_python(code)
@@ -233,11 +240,9 @@ def test_every_outcome_is_translated(complete, name):
     for mistake in mistakes:
         for check, observed in mistake.observed.items():
             outcome = mark(study.checks[check], Replies(tuple(observed)), expected[check], mistakes)
-            stored = outcome.to_json()
             with use_messages(complete):
                 lines = [line for line in as_text(outcome).splitlines() if line[:10].strip()]
                 assert "Likely cause" not in as_html(outcome)
-            assert outcome.to_json() == stored
             for line in lines[1:]:
                 if not line.startswith(mirrored("Question")):
                     words = re.sub(r"`[^`]*`|\[.*?\]|true|false|null", "", line)

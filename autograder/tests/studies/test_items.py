@@ -61,6 +61,8 @@ def test_equal_numbers_of_another_type_are_not_called_missing():
     floats = [float(number) for number in LONG]
     assert items(floats, [*LONG, 99]) == [Item("", "40 items", "41 items, including 99")]
     assert items([*floats, 1.0], LONG) == [Item("", "41 items, including 1.0", "40 items")]
+    rounded = [number + 1e-10 for number in floats]
+    assert items(rounded, [*LONG, 99]) == [Item("", "40 items", "41 items, including 99")]
 
 
 def test_words_in_another_order_are_recognised():

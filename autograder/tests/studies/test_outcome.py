@@ -844,17 +844,23 @@ def test_a_check_that_only_fails_leads_to_the_helper_unless_it_is_not_written(er
         (({"two": 0},), True),
         (({"errors": {"two": "not written yet: write this"}},), False),
         (({"errors": {"two": "heuristic.py defines no lane_counts"}},), False),
+        (({"errors": {"two": "not written yet: write this"}}, {"two": 0}), True),
+        (({"two": 0}, {"errors": {"two": "not written yet: write this"}}), True),
     ],
 )
 def test_code_that_is_not_written_is_recognised(replies, is_written):
     """A stub and a function that is left out are missing; any other error is of written code."""
-    check = Check("study1", "helper", "lane_counts", {}, {"two": 1}, False, [{"on": "_" * 9}])
-    assert summarize(check, Replies(replies), [{"two": 1}], ()).is_written == is_written
-    assert mark(check, Replies(replies), [{"two": 1}], ()).is_written == is_written
-    stopped = Replies((None,), stopped="stopped after 3 s")
-    assert summarize(check, stopped, [{"two": 1}], ()).is_written
-    broken = Replies((None,), broken="SyntaxError: no")
-    assert not summarize(check, broken, [{"two": 1}], ()).is_written
+    cases = [{"on": "_" * 9}] * len(replies)
+    check = Check("study1", "helper", "lane_counts", {}, {"two": 1}, False, cases)
+    none = (None,) * len(replies)
+    for each, expected in (
+        (Replies(replies), is_written),
+        (Replies(none, stopped="stopped after 3 s"), True),
+        (Replies(none, broken="SyntaxError: no"), False),
+    ):
+        right = [{"two": 1}] * len(replies)
+        assert summarize(check, each, right, ()).is_written == expected
+        assert mark(check, each, right, ()).is_written == expected
 
 
 def test_a_mistake_is_inherited_only_where_it_makes_replies_wrong():
@@ -866,6 +872,24 @@ def test_a_mistake_is_inherited_only_where_it_makes_replies_wrong():
     assert (outcome.cause, outcome.inherited_from) == (None, HELPER)
 
 
+def test_a_mistake_that_gives_the_same_booleans_is_inherited():
+    """Booleans alone are too few to name a mistake, but they agree with one that is clear elsewhere."""
+    weak = Check(
+        CHECK.study, "weak", "is_quiescent", {}, {"answer": 1}, False, [{"on": "_" * 9}] * 3
+    )
+    right, seen = [{"answer": True}] * 3, [{"answer": False}] * 3
+    known = [
+        KnownMistake("clear", "No.", {CHECK.name: [{}], "weak": seen}),
+        KnownMistake("other", "Other.", {"weak": [{"answer": False}, *right[1:]], "later": [{}]}),
+    ]
+    others = OtherChecks(
+        {CHECK.id: CheckSummary(False, ("clear",))},
+        {f"{CHECK.study}.later": CheckSummary(False, ())},
+    )
+    outcome = mark(weak, Replies(tuple(seen)), right, known, others)
+    assert (outcome.cause, outcome.inherited_from) == ("No.", CHECK.id)
+
+
 def test_an_exception_in_every_case_is_no_evidence_against_its_mistake():
     """The helper clearly shows the mistake, and the exceptions in the earlier check are its own."""
     errors = {"errors": dict.fromkeys(CHECK.points, "KeyError: 1")}
@@ -874,7 +898,7 @@ def test_an_exception_in_every_case_is_no_evidence_against_its_mistake():
     seen = [{"move": e["move"], "value": e["value"], "errors": {"nodes": "KeyError: 1"}}
             for e in EXPECTED]  # fmt: skip
     failing = KnownMistake("spread", "No.", {"helper": [{"two": 1}], CHECK.name: seen})
-    assert find(CHECK, EXPECTED, seen, failing) is Finding.UNTELLING
+    assert find(CHECK, EXPECTED, seen, failing) is Finding.UNSPECIFIC
     before = {CHECK.id: summarize(CHECK, Replies(tuple(seen)), EXPECTED, [failing])}
     helper = Check(CHECK.study, "helper", "lane_counts", {}, {"two": 1}, False, [{"on": "_" * 9}])
     outcome = mark(helper, Replies(({"two": 1},)), [{"two": 0}], [failing], OtherChecks(before))

@@ -18,9 +18,9 @@ from course.checks.replies import Replies
 MAX_NAMED = 2  # mistakes with the same replies that are named together
 MANY = 2  # wrong cases; so many seldom match those of a mistake by chance
 # Findings in a check in which all replies are those of a mistake, as far as there are any.
-EXPLAINED = (Finding.SAME, Finding.PARTLY, Finding.UNTELLING)
+EXPLAINED = (Finding.SAME, Finding.PARTLY, Finding.UNSPECIFIC)
 # Findings in a check that a mistake of another check also makes wrong.
-WRONG_AS_WELL = (Finding.PARTLY, Finding.BESIDE, Finding.DISTURBED, Finding.UNTELLING)
+ALSO_WRONG = (Finding.SAME, Finding.PARTLY, Finding.BESIDE, Finding.DISTURBED, Finding.UNSPECIFIC)
 
 
 class CheckSummary(NamedTuple):
@@ -37,9 +37,7 @@ class CheckSummary(NamedTuple):
     findings: Mapping[str, Finding] = {}  # what the replies show about other mistakes, by name
     wrong: int = MANY  # the number of cases with a wrong reply
     is_weak: bool = False  # whether only booleans are wrong, which many different mistakes can flip
-    is_written: bool = (
-        True  # whether written code gives some of the wrong replies or raises an error
-    )
+    is_written: bool = True  # whether written code gives some of the wrong replies or an error
 
     def finding(self, mistake: KnownMistake) -> Finding:
         """What the replies show about a mistake that affects this check."""
@@ -336,14 +334,14 @@ def _inherited_mistakes(
     own: CheckSummary, check: Check, others: OtherChecks, evidence: _Evidence
 ) -> tuple[str | None, Sequence[KnownMistake]]:
     """An earlier check and its mistake, or several that no reply distinguishes, if no check
-    contradicts them, and this check's replies are wrong where they make them wrong.
+    contradicts them, and the replies to this check are wrong wherever these mistakes make them wrong.
     """
     for name, summary in others.before.items():
         likeliest = _likeliest(evidence.known(summary.mistakes), evidence)
         is_clear = bool(likeliest) and summary.is_evidence and not summary.is_weak
         if is_clear and all(
             affects(mistake, check.id)
-            and own.finding(mistake) in WRONG_AS_WELL
+            and own.finding(mistake) in ALSO_WRONG
             and not evidence.is_doubtful(mistake)
             for mistake in likeliest
         ):

@@ -29,7 +29,7 @@ class Finding(Enum):
     PARTLY = "all replies are those of a module with this mistake, as far as there are any"
     BESIDE = "replies that it makes wrong are the same, but there are other wrong replies or errors"
     DISTURBED = "replies are wrong where the mistake makes them wrong, but some of them differ"
-    UNTELLING = "all replies are those of a module with this mistake, but many mistakes cause them"
+    UNSPECIFIC = "all replies are those of a module with this mistake, but many mistakes cause them"
     SILENT = "there are too few replies"
     CONTRADICTED = "a reply is right that the mistake makes wrong"
 
@@ -56,7 +56,7 @@ def find(
         return Finding.SILENT
     counts = [_count(check, name, expected, observed, replies) for name in check.points]
     if _are_same(check, observed, replies):
-        return Finding.SAME if any(each.supporting for each in counts) else Finding.UNTELLING
+        return Finding.SAME if any(each.supporting for each in counts) else Finding.UNSPECIFIC
     findings = dict(zip(check.points, map(_finding_in_aspect, counts), strict=True))
     partly = [name for name, finding in findings.items() if finding is Finding.PARTLY]
     if partly == [MOVE] and Finding.BESIDE in findings.values():

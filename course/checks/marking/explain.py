@@ -218,11 +218,11 @@ def _is_same(limit: str, time_limit: float | None) -> bool:
 
 
 def divergence_title(outcome: Outcome) -> str:
-    """The title of the sentence about the first node that differs."""
+    """The title of the sentence about a node that differs."""
     return translate(
         "Your search, node by node"
         if _divergence(outcome)["board"] is None
-        else "Where your search first differs"
+        else "Where your search differs"
     )
 
 
@@ -353,7 +353,8 @@ def _rows(outcome: Outcome) -> Iterator[_Row]:
         reading, title = translate(question.reading.get(name, "")), translate_name(name)
         if error or got is None or name in question.comparators:
             differs = "" if same(_ask(outcome), name, expected, got) else translate("differs")
-            yield _Row(title, _value(expected), translate(error or _value(got)), differs, reading)
+            reply = translate(error) if error else _value(got)
+            yield _Row(title, _value(expected), reply, differs, reading)
         elif same(_ask(outcome), name, expected, got):
             yield (
                 _Row(title, items_of(expected), translate("the same"))
@@ -374,8 +375,8 @@ def _item_rows(name: str, items: Sequence[Item], reading: str) -> Iterator[_Row]
             differs = english(f"{differs} (and {len(items) - MAX_ITEMS} more)")
         yield _Row(
             "" if number else name,
-            _shortened(translate(item.expected)),
-            _shortened(translate(item.got)),
+            _shortened(item.expected),
+            _shortened(item.got),
             translate(differs),
             "" if item.label else reading,
         )

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from common.messages import english, translate_plural
+from common.messages import english, translate, translate_plural
 
 MAX_SHORT = 60  # characters; longer values are not shown in full
 MAX_LISTED = 3  # items that are listed if many differ
@@ -73,7 +73,7 @@ def _joined(path: str, name: str) -> str:
 
 
 def _length_difference(expected: list[Any], got: list[Any], same: Same, path: str) -> Item:
-    missing, extra = _only_in_first(expected, got, same), _only_in_first(got, expected, same)
+    missing, extra = _unmatched(expected, got, same)
     return Item(
         path,
         _including(items_of(expected), missing),
@@ -84,27 +84,27 @@ def _length_difference(expected: list[Any], got: list[Any], same: Same, path: st
 def _order_difference(
     expected: list[Any], got: list[Any], place: int, same: Same, path: str
 ) -> Item:
-    missing, extra = _only_in_first(expected, got, same), _only_in_first(got, expected, same)
+    missing, extra = _unmatched(expected, got, same)
     if missing:
         return Item(
             path,
-            english(f"with {_listed(missing)}"),
-            english(f"with {_listed(extra)} instead"),
+            translate("with {items}", items=_listed(missing)),
+            translate("with {items} instead", items=_listed(extra)),
         )
     label = english(f"the same items in another order, from item {place + 1} on")
     return Item(_joined(path, label), json.dumps(expected[place]), json.dumps(got[place]))
 
 
-def _only_in_first(first: list[Any], second: list[Any], same: Same) -> list[str]:
-    """The items of the first list that have no equal one, such as 1.0 for 1, in the second."""
-    others, left = list(second), []
-    for item in first:
-        place = next((n for n, other in enumerate(others) if same(item, other)), None)
+def _unmatched(expected: list[Any], got: list[Any], same: Same) -> tuple[list[str], list[str]]:
+    """The items of each list that have no equal one, such as 1.0 for 1, in the other."""
+    missing, extra = [], list(got)
+    for item in expected:
+        place = next((n for n, other in enumerate(extra) if same(item, other)), None)
         if place is None:
-            left.append(json.dumps(item))
+            missing.append(item)
         else:
-            del others[place]
-    return left
+            del extra[place]
+    return [*map(json.dumps, missing)], [*map(json.dumps, extra)]
 
 
 def items_of(values: Sequence[Any]) -> str:
@@ -113,13 +113,13 @@ def items_of(values: Sequence[Any]) -> str:
 
 
 def _including(number: str, items: list[str]) -> str:
-    return english(f"{number}, including {_listed(items)}") if items else number
+    if not items:
+        return number
+    return translate("{number}, including {items}", number=number, items=_listed(items))
 
 
 def _listed(items: list[str]) -> str:
     listed = ", ".join(items[:MAX_LISTED])
-    return (
-        english(f"{listed} and {len(items) - MAX_LISTED} more")
-        if len(items) > MAX_LISTED
-        else listed
-    )
+    if len(items) <= MAX_LISTED:
+        return listed
+    return translate("{items} and {number} more", items=listed, number=len(items) - MAX_LISTED)

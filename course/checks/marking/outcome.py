@@ -15,7 +15,6 @@ from course.checks.marking.common_cause import in_common
 from course.checks.marking.comparison import (
     credit,
     has_answers,
-    is_missing_code,
     is_right,
     same,
 )
@@ -91,6 +90,7 @@ class Outcome:
     resembles: str | None = None  # the sentence of a generated mutant that gives the same replies
     match_notes: tuple[str, ...] = ()  # a sentence about each match
     is_case_hidden: bool = False  # whether the explaining cases must not be shown
+    is_written: bool = True  # whether written code gives some of the wrong replies or an error
 
     @property
     def earned(self) -> float:
@@ -116,11 +116,6 @@ class Outcome:
     def not_implemented(self) -> bool:
         """Whether the required code is still the stub."""
         return bool(self.problem and self.problem.startswith(NOT_WRITTEN))
-
-    @property
-    def is_written(self) -> bool:
-        """Whether no reply is known to be wrong only because of missing code."""
-        return not (self.problem and is_missing_code(self.problem))
 
     @property
     def has_wrong_answer(self) -> bool:
@@ -205,6 +200,7 @@ def mark(
         is_doubtful=diagnosis.is_doubtful,
         undecided=tuple(own.findings),
         common=common,
+        is_written=own.is_written,
     )
 
 

@@ -8,13 +8,12 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import isclose
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from autograder.grading.verdict.deepening import words
-from autograder.grading.verdict.value_perspective import has_numbers, to_number
+from autograder.grading.verdict.value_perspective import has_numbers, is_near, to_number
 from autograder.studies import load_module
 from common.messages import english
 from course.checks.positions import notation
@@ -184,8 +183,7 @@ def _same_value(ours: float | None, theirs: str) -> bool:
     """Whether two values are the same; a call that raised an error has none."""
     if ours is None:
         return theirs == str(None)
-    number = to_number(theirs)
-    return number is not None and isclose(ours, number, rel_tol=0, abs_tol=words.TOLERANCE)
+    return is_near(ours, to_number(theirs))
 
 
 def unchanged_trees(

@@ -5,10 +5,10 @@ the reference's tree, for example from a node's depth, its window or the nodes v
 """
 
 from collections.abc import Sequence
-from math import inf, isclose
+from math import inf
 from typing import Any, NamedTuple
 
-from autograder.grading.verdict.value_perspective import short_number, to_number
+from autograder.grading.verdict.value_perspective import is_near, short_number, to_number
 from common.messages import english, joined
 from course.checks.trees import WINDOW, Node
 from tictactoe.nodes import Visit
@@ -21,7 +21,6 @@ NO_SINGLE_MOVE = english(
     "your search visited a state that no single legal move leads to from here; each visit must be "
     "one move further"
 )
-TOLERANCE = 1e-9
 # How to describe a difference at a position that is not shown, keyed by a part of its sentence.
 SENTENCE_KINDS = {
     **{sentence: sentence for sentence in (VISITED_AGAIN, NO_SINGLE_MOVE)},
@@ -75,7 +74,7 @@ def differing_window(ours: Visit, theirs: Node) -> list[str]:
     return [
         name
         for name, text in zip(WINDOW, theirs.window, strict=True)
-        if not _is_near(ours.bounds[name], to_number(text))
+        if not is_near(ours.bounds[name], to_number(text))
     ]
 
 
@@ -179,7 +178,7 @@ def wrong_value(node: Visit, theirs: Node, facts: Facts) -> str:
     )
     number = to_number(theirs.value)
     others = [-child.value for child in node.children if child.value is not None]
-    if number and _is_near(-node.value, number) and not any(_is_near(v, number) for v in others):
+    if number and is_near(-node.value, number) and not any(is_near(v, number) for v in others):
         text = english(f"{text}, so its sign is reversed")
     return english(f"{text}; the values of its moves are right") if node.children else text
 
@@ -193,7 +192,7 @@ def _reason(node: Visit, facts: Facts) -> str:
         return english(f"the best move explored here, move {best.move}, leads to it")
     if node.bounds["depth"] >= facts.limit:
         return english("the search ends here and this is the estimate")
-    return english("it is that of the state's entry in the table")
+    return english("the table's entry for this state has this value")
 
 
 def too_few_limits(done: int, trees: Sequence[Visit]) -> str:
@@ -254,10 +253,6 @@ def _best(node: Visit, number: int) -> str:
 
 def _budget_used(facts: Facts) -> str:
     return english(f"the budget of {facts.budget} nodes is used up (this is node {facts.visited})")
-
-
-def _is_near(right: float, number: float | None) -> bool:
-    return number is not None and isclose(right, number, rel_tol=0, abs_tol=TOLERANCE)
 
 
 def _short_text(text: str) -> str:

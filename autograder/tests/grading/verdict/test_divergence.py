@@ -139,7 +139,7 @@ def test_the_picture_and_the_text_show_the_node():
     outcome = outcome_of("type_a_plus", ("if best >= beta:", "if best > beta + 0.25:"))
     text, page = as_text(outcome), as_html(outcome)
     assert outcome.divergence["board"] == "o_oxoxx_x"
-    assert "Where your search first differs: after 0, 6" in text
+    assert "Where your search differs: after 0, 6" in text
     assert "          o|_|o\n          x|o|x\n          x|_|x" in text
     assert "explored cell 7 although 1 &gt;= beta 1" in page
 
@@ -506,9 +506,11 @@ def small_tree() -> Visit:
     return _reference_tree(workspace.answer_path(load_study("study1")), "Minimax", BOARD, ())
 
 
-def value_divergence(change: Callable[[Visit, str], str], **reply: object) -> str:
+def value_divergence(
+    change: Callable[[Visit, str], str], wrong: str = "nodes", **reply: object
+) -> str:
     """The text of the divergence for the tree of minimax in which the values are changed: `change`
-    is called with each node and its text.
+    is called with each node and its text. The aspect `wrong` is wrong.
     """
     study, tree = load_study("study1"), small_tree()
 
@@ -525,8 +527,8 @@ def value_divergence(change: Callable[[Visit, str], str], **reply: object) -> st
     case = {
         "question": {"agent": "Minimax", "on": BOARD},
         "errors": {},
-        "expected": right,
-        "got": {**right, "nodes": 1},
+        "expected": {**right, "at_min": 0},
+        "got": {**right, "at_min": 0, wrong: 1},
     }
     observation = {"trace": [SEPARATOR.join(texts)], "found": [6, 1, 1], **reply}
     outcome = replace(SMALL, check="study1.minimax", case=case)
@@ -584,6 +586,16 @@ def test_values_that_cannot_be_read_are_not_mentioned(change):
     assert re.fullmatch(
         r"your search visits the right nodes\. The number of nodes differs: .+",
         value_divergence(change),
+    )
+
+
+def test_the_first_search_is_not_said_to_have_right_values_if_they_are_not_known():
+    """Only its result is known to be right."""
+    sentence = value_divergence(
+        lambda node, value: "None" if node.children else value, "at_min", found=[6, 1, 0]
+    )
+    assert sentence.startswith(
+        "the first search visits the right nodes and reports the right result"
     )
 
 
