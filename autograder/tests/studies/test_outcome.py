@@ -873,7 +873,7 @@ def test_a_mistake_is_inherited_only_where_it_makes_replies_wrong():
 
 
 def test_a_mistake_that_gives_the_same_booleans_is_inherited():
-    """Booleans alone are too few to name a mistake, but they agree with one that is clear elsewhere."""
+    """Booleans alone are too few to name a mistake, but they agree with one clear elsewhere."""
     weak = Check(
         CHECK.study, "weak", "is_quiescent", {}, {"answer": 1}, False, [{"on": "_" * 9}] * 3
     )
