@@ -358,7 +358,13 @@ MADE_UP = {  # a study, functions with made-up values, and a check that is built
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("attack", MADE_UP)
+@pytest.mark.parametrize(
+    "attack",
+    [
+        pytest.param(attack, marks=pytest.mark.slow) if attack == "random counts" else attack
+        for attack in MADE_UP
+    ],
+)
 def test_made_up_values_carry_nothing(attack, seed, monkeypatch):
     """A function that returns random numbers does not make the code that builds on it correct."""
     name, bodies, check = MADE_UP[attack]

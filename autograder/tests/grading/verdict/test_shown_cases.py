@@ -129,9 +129,10 @@ def test_students_who_compare_pages_learn_the_fixed_cases_alone(name, failure):
 
 
 @pytest.mark.parametrize("failure", [answers_wrongly, raises, never_ends])
-def test_without_the_protection_they_learn_all(failure):
+@pytest.mark.parametrize("name", ["study2", pytest.param("study3", marks=pytest.mark.slow)])
+def test_without_the_protection_they_learn_all(name, failure):
     """The same students learn every case if each may be shown."""
-    for check in checks_of("study2", "study3"):
+    for check in checks_of(name):
         every = set(range(len(check.cases)))
         assert learned_cases(check, failure, protected=False) == every, check.id
 
