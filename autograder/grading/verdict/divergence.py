@@ -203,6 +203,8 @@ class _Walk:
         for number in range(max(len(ours.children), len(theirs.children))):
             expected = ours.children[number] if number < len(ours.children) else None
             got = theirs.children[number] if number < len(theirs.children) else None
+            if got is None and not (self.is_nested or self._has_failed(theirs)):
+                return _without_node(words.NOT_RECURSIVE)
             if expected is None or got is None or str(expected.move) != got.move:
                 sentence = self._different(ours, theirs, number)
                 sentence += self._stored_note(ours, theirs, number, was_visited)
@@ -260,8 +262,6 @@ class _Walk:
         if number >= len(moves):
             if self._has_failed(theirs):
                 return words.no_value()
-            if not self.is_nested:
-                return words.NOT_RECURSIVE
             return words.missing_move(ours, expected, number, self.root, self.has_table)
         move = moves[number]
         if move in (NO_MOVE, SAME_STATE):

@@ -37,9 +37,8 @@ NO_SINGLE_MOVE = english(
     "visits states needs `@counted`, and each visit must be one move further"
 )
 NOT_RECURSIVE = english(
-    "your search counted no further child in the call for this state. Elsewhere, a counted call "
-    "visited a state that cannot be reached from its caller's state by one legal move, so it is not "
-    "known which moves your search explored: the tree is recorded only through recursive calls"
+    "the tree of your search is not known, because its counted calls are not those of a recursion: "
+    "a call visited a state that cannot be reached from its caller's state by one legal move"
 )
 # What differs if the first search has the right tree and the right result, by the wrong aspect.
 LATER = {
@@ -66,13 +65,11 @@ SENTENCE_KINDS = {
             NO_STATE,
             VISITED_AGAIN,
             NO_SINGLE_MOVE,
+            NOT_RECURSIVE,
             CORRECT_IN_ISOLATION,
         )
     },
     **deepening_words.SENTENCE_KINDS,
-    NOT_RECURSIVE: english(
-        "the tree of your search is not known, because its counted calls are not those of a recursion"
-    ),
     FIRST_IS_RIGHT: english("the first search is right, but later calls of the same agent are not"),
     "in the table already": english(
         "your search computes a state again that is in the table already"

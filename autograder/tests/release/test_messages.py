@@ -41,7 +41,7 @@ SENTENCES = {
     "braces {{}} stay": "Klammern {{}} bleiben",
     "the value is {value}, but {other} is right": "der Wert ist {value} statt {other}",
     "{text}; the game is over": "{text}; das Spiel ist aus",
-    "{text} Or: {other}": "{text} Oder: {other}",
+    "One of these: {first} Or: {second}": "Eines davon: {first} Oder: {second}",
     "One thing. And another and a third.": "Ein Ding. Und zwei weitere.",
 }
 
@@ -97,8 +97,8 @@ def german(tmp_path):
             "nach 1, 4: der Wert ist 1 statt -1, also ist das Vorzeichen falsch; das Spiel ist aus",
         ),
         (
-            "all correct Or: One thing. And another and a third.",
-            "alles richtig Oder: Ein Ding. Und zwei weitere.",
+            "One of these: all correct Or: One thing. And another and a third.",
+            "Eines davon: alles richtig Oder: Ein Ding. Und zwei weitere.",
         ),
         ("03.ipynb is not valid JSON (line 3)", "03.ipynb ist kein gültiges JSON (line 3)"),
         ("a.py is missing; b.py counts", "a.py is missing; b.py zählt"),

@@ -802,7 +802,7 @@ def test_mistakes_that_no_reply_distinguishes_are_named_together():
     """Two are alternatives; with three, the cause is not known."""
     seen = MISTAKE.observed[CHECK.name]
     twins = [KnownMistake(name, f"{name}.", {CHECK.name: seen}) for name in "abc"]
-    assert marked(*seen, mistakes=twins[:2]).cause == "a. Or: b."
+    assert marked(*seen, mistakes=twins[:2]).cause == "One of these: a. Or: b."
     outcome = marked(*seen, mistakes=twins)
     assert (outcome.cause, outcome.matching) == (None, ("a", "b", "c"))
 
@@ -928,6 +928,22 @@ def test_an_unexplained_loss_in_an_earlier_check_makes_a_mistake_only_possible()
         *wrong, helper=CheckSummary(False, ("own",)), mistakes=(SPREAD, twin, own)
     )
     assert (outcome.cause, outcome.is_doubtful) == ("The search is wrong.", False)
+
+
+@pytest.mark.parametrize(
+    ("finding", "contradicting"),
+    [(Finding.DISTURBED, None), (Finding.CONTRADICTED, "study1.other")],
+)
+def test_replies_that_are_wrong_in_another_way_do_not_exclude_a_mistake(finding, contradicting):
+    """Only a reply that is right although the mistake makes it wrong shows that it is elsewhere."""
+    wrong = but(0, value=-0.5)
+    known = KnownMistake("spread", "No.", {CHECK.name: wrong, "other": [{"two": 1}]})
+    other = CheckSummary(False, (), findings={"spread": finding})
+    others = OtherChecks({}, {"study1.other": other})
+    outcome = mark(CHECK, Replies(tuple(wrong)), EXPECTED, [known], others)
+    assert outcome.cause == "No."
+    assert (outcome.is_doubtful, outcome.contradicted_by) == (True, contradicting)
+    assert ("do not show this mistake" in as_text(outcome)) == bool(contradicting)
 
 
 def test_a_doubt_holds_for_all_checks():

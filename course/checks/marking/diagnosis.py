@@ -161,7 +161,9 @@ def diagnose(
         may_be_chance = own.wrong < MANY and first in others.before
         if not may_be_chance:
             is_doubtful = any(map(evidence.is_doubtful, named))
-            return Diagnosis(matching, named, _sentence(named), is_doubtful, first)
+            shows_none = evidence.showing(named[0], Finding.CONTRADICTED)
+            contradicted_by = first if first in shows_none else None
+            return Diagnosis(matching, named, _sentence(named), is_doubtful, contradicted_by)
     if not own.is_written:
         return Diagnosis(matching)
     inherited_from, causes = _inherited_mistakes(own, check, others, evidence)
@@ -173,11 +175,11 @@ def diagnose(
 
 
 def _sentence(mistakes: Sequence[KnownMistake]) -> str:
-    """The sentences of mistakes that no reply distinguishes."""
-    text, *others = (mistake.sentence for mistake in mistakes)
-    for other in others:
-        text = english(f"{text} Or: {other}")
-    return text
+    """The sentence of a mistake, or of two that no reply distinguishes."""
+    if len(mistakes) == 1:
+        return mistakes[0].sentence
+    first, second = (mistake.sentence for mistake in mistakes)
+    return english(f"One of these: {first} Or: {second}")
 
 
 def _partly(summary: CheckSummary) -> list[str]:

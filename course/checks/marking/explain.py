@@ -156,15 +156,15 @@ def _known_cause(outcome: Outcome, cause: str) -> tuple[str, str]:
             english("Possible cause"),
             english(
                 f"{cause} However, the replies to {outcome.contradicted_by} do not show this "
-                "mistake, so look at the code that only this check uses."
+                "mistake, so look at the code that this check uses and the other one does not."
             ),
         )
     if outcome.is_doubtful:
         return (
             english("Possible cause"),
             english(
-                f"{cause} However, it does not explain all wrong replies of your module, and the "
-                "cause of the others may explain these as well."
+                f"{cause} However, your module gives other wrong replies or errors that this mistake "
+                "alone need not cause, so there may be another cause."
             ),
         )
     return english("Likely cause"), cause
@@ -298,14 +298,15 @@ def _case_html(outcome: Outcome) -> str:
 
 
 def _headline(outcome: Outcome) -> str:
-    if outcome.full:
-        state = english("correct") if outcome.carried_from else english("all correct")
-    elif outcome.not_implemented:
+    if outcome.not_implemented:
         state = english("not written yet")
+    elif outcome.carried_from and outcome.full:
+        state = english(f"correct, given your {joined(outcome.carried_from)}")
+    elif outcome.carried_from:
+        functions = joined(outcome.carried_from)
+        state = english(f"not all correct, compared with an answer that uses your {functions}")
     else:
-        state = english("not all correct")
-    if outcome.carried_from:
-        state = english(f"{state}, given your {joined(outcome.carried_from)}")
+        state = english("all correct") if outcome.full else english("not all correct")
     points = translate(
         f"{_number(outcome.earned)} of {_number(outcome.points)} points"
         f"{' of extra credit' if outcome.extra_credit else ''}"

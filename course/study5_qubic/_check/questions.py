@@ -142,7 +142,7 @@ def _episode(
 
     def after():
         if not finished:
-            raise BadReply(english("the game was not played to its end"))
+            raise BadReply(english("play_episode did not return"))
         finished[0].table.clear()
         return [_after_games(get(module, "QPlayer"), finished[0])]
 
@@ -236,7 +236,7 @@ def _self_play(
 
     def after():
         if not finished:
-            raise BadReply(english("the game was not played to its end"))
+            raise BadReply(english("self_play did not return"))
         finished[0].weights.update(dict.fromkeys(KINDS, 0.0))
         return [_after_games(get(module, "LaneLearner"), finished[0])]
 

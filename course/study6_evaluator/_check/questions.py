@@ -135,7 +135,7 @@ def _cells_by_cost(module, on) -> list[str] | None:
     except (BadReply, NotImplementedError):
         return None
     return [
-        " ".join(f"{row},{col}" for row, col in cells_of(masks[cost]))
+        " ".join(f"{row},{col}" for row, col in cells_of(masks[cost])) if cost < len(masks) else ""
         for masks in results
         for cost in range(get(module, "NEVER") + 1)
     ]

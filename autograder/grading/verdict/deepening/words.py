@@ -30,10 +30,14 @@ SENTENCE_KINDS = {
     ),
     "the budget of": english("your search continues although its budget is used up"),
     "answers here": english("your search expands a state although its entry in the table answers"),
-    "is the table's move": english("your search does not begin with the table's move"),
-    "killer of this depth": english("your search does not try a killer move at its place"),
+    "is the table's move": english(
+        "your search does not begin with the move that is the table's in the right search"
+    ),
+    "killer of this depth": english(
+        "your search does not try a move at its place that is a killer in the right search"
+    ),
     "so limit": english("your search ends before a limit that it must begin"),
-    "after limit": english("your search begins one limit too many"),
+    "after limit": english("your search begins a limit after the last one"),
     ". Only `": english(
         "your search visits the right nodes, but another part of its reply differs"
     ),
@@ -155,11 +159,11 @@ def other_move(node: Visit, moves: Sequence[str], number: int, first: Promoted) 
             f"next{' and no other move after it' if is_last else ''}"
         )
     if number == 0 and first.table is not None and expected == first.table:
-        return english(f"{text}: it is the table's move")
+        return english(f"{text}: in the right search, move {expected} is the table's move")
     if expected in first.killers:
         return english(
-            f"{text}: it is the {'latest' if expected == first.killers[0] else 'older'} killer of "
-            "this depth"
+            f"{text}: in the right search, move {expected} is the "
+            f"{'latest' if expected == first.killers[0] else 'older'} killer of this depth"
         )
     return text
 

@@ -402,13 +402,13 @@ NEXT_LIMIT = "value, move = self.value(state, 0, -inf, inf)\n                   
             "both",
             "promoted(super().moves(state, depth), [entry.move] if entry else [])",
             "promoted(list(self.order(state)), [entry.move] if entry else [])",
-            ["it is the latest killer of this depth"],
+            ["in the right search, move ", " is the latest killer of this depth"],
         ),
         (
             "table",
             "return promoted(super().moves(state, depth), [entry.move] if entry else [])",
             "return list(super().moves(state, depth))",
-            ["it is the table's move"],
+            ["in the right search, move ", " is the table's move"],
         ),
         (
             "deepening",

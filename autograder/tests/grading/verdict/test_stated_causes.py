@@ -33,7 +33,7 @@ def likely_causes(judged: Iterator[Outcome] | list[Outcome]) -> Iterator[list[st
     """The sentences of each cause that pages call likely; there can be alternatives."""
     for outcome in judged:
         if outcome.cause and not outcome.is_doubtful:
-            yield outcome.cause.split(" Or: ")
+            yield outcome.cause.removeprefix("One of these: ").split(" Or: ")
 
 
 def judged_without(key: AnswerKey, mistake: KnownMistake) -> list[Outcome]:
