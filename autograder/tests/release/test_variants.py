@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
 from autograder.course_folder.table import read_course_table
-from autograder.doctor import examine, examine_variant
+from autograder.doctor import examine, examine_variant, stub_coverage
 from autograder.release.own_course.adapted_studies import Adaptation
 from autograder.release.own_course.variants import (
     RECORD,
@@ -23,7 +23,7 @@ from autograder.release.own_course.variants import (
 from autograder.reporting.report import answers_of_another_year
 from autograder.studies.mutants import ANOTHER_YEAR, Mutant, load_mutants, mutants_file
 from autograder.workspace import outcomes_of
-from course.checks import StudyTableError, load_study, studies
+from course.checks import Study, StudyTableError, load_study, studies
 from course.checks.study_paths import VARIABLE
 
 WITH_VARIANTS = [name for name in studies() if read_variants(load_study(name)).parameters]
@@ -257,22 +257,32 @@ def test_the_report_lists_the_answer_to_another_year():
     assert list(answers_of_another_year({"study3.priority": outcomes["study3.priority"]})) == []
 
 
-@pytest.mark.slow
-@pytest.mark.content
-@pytest.mark.parametrize("seed", ["1", "2"])
-def test_last_years_answer_loses_marks_and_is_recognised(course, seed):
-    """The new reference gets full marks, and every known mistake loses what is listed."""
-    kit = load_study("study3")
-    last_year = (kit.staff_folder / kit.module).read_text("utf-8")
-    assert run("next-year", "study3", "--seed", seed, "-c", course.root)[0] == 0
-    assert Adaptation(course).update() == ["study3"]
+def adapted(course: CourseFolder, name: str, seed: str) -> tuple[Study, list[str]]:
+    """The variant of a study that belongs to a seed, in a course, and the doctor's notes about it.
+
+    Its reference gets full marks, and every known mistake loses what is listed.
+    """
+    assert run("next-year", name, "--seed", seed, "-c", course.root)[0] == 0
+    assert Adaptation(course).update() == [name]
     CourseFolder.open(course.root)
-    study = load_study("study3")
+    study = load_study(name)
     assert study.home == course.studies_home
     findings = examine(study)
     assert [finding.name for finding in findings if not finding.healthy] == []
     notes, problems = examine_variant(study, findings)
     assert problems == []
+    assert stub_coverage(study)[1] == []
+    return study, notes
+
+
+@pytest.mark.slow
+@pytest.mark.content
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_last_years_answer_loses_marks_and_is_recognised(course, seed):
+    """It is named in each check that depends on the numbers, and loses nothing in the others."""
+    kit = load_study("study3")
+    last_year = (kit.staff_folder / kit.module).read_text("utf-8")
+    study, notes = adapted(course, "study3", seed)
     assert "another year's version (pair_weight 3, divisor 10) is recognised; it loses" in notes[1]
     assert any(mutant.name == ANOTHER_YEAR for mutant in load_mutants("study3"))
     outcomes = {o.check: o for o in outcomes_of(study, last_year)}
@@ -280,3 +290,33 @@ def test_last_years_answer_loses_marks_and_is_recognised(course, seed):
         assert not outcomes[f"study3.{name}"].full
         assert ANOTHER_YEAR in outcomes[f"study3.{name}"].matching
     assert outcomes["study3.lane_counts"].full
+
+
+@pytest.mark.slow
+@pytest.mark.content
+@pytest.mark.parametrize(
+    ("name", "values", "loses"),
+    [
+        ("study2", 'cut "at the bound"', {"alpha_beta": {"nodes"}}),
+        (
+            "study9",
+            'tie "first"',
+            {
+                "choices": {"best_mean", "most_visited"},
+                "flat": {"move"},
+                "uct": {"move"},
+                "ensemble": {"move"},
+            },
+        ),
+    ],
+)
+def test_last_years_rule_loses_marks_and_is_recognised(course, name, values, loses):
+    """The only parameter is a rule about equal values. Everything else is the same in both years."""
+    kit = load_study(name)
+    last_year = (kit.staff_folder / kit.module).read_text("utf-8")
+    study, notes = adapted(course, name, "1")
+    assert f"another year's version ({values}) is recognised; it loses" in notes[1]
+    for outcome in outcomes_of(study, last_year):
+        lost = {aspect.name for aspect in outcome.aspects if aspect.right < aspect.cases}
+        assert lost == loses.get(outcome.check.split(".")[1], set())
+        assert outcome.full == (ANOTHER_YEAR not in outcome.matching)
