@@ -19,7 +19,7 @@ MAX_LENGTH = 500  # characters of one value
 MAX_ITEMS = 3  # items of a list that differ
 INDENT = 10 * " "  # before each line of a board in text
 ALL_HIDDEN = english(
-    "The positions with wrong replies are hidden and cannot be shown. Look at the aspects that "
+    "The positions that show what is wrong are hidden. Look at the aspects that "
     "lost points, and test your code on positions of your own."
 )
 SAME_LIMIT = "All positions of this check together have this limit, at home and in grading. "
@@ -132,8 +132,8 @@ def _english_causes(outcome: Outcome) -> Iterator[tuple[str, str]]:
         yield (
             english("Look first"),
             english(
-                f"at {outcome.inherited_from}, which is not all correct either. A mistake there "
-                "often causes wrong replies here."
+                f"at {outcome.inherited_from}, which is not all correct either. One mistake often "
+                "causes wrong replies to both."
             ),
         )
     if outcome.common:
@@ -156,7 +156,7 @@ def _known_cause(outcome: Outcome, cause: str) -> tuple[str, str]:
             english("Possible cause"),
             english(
                 f"{cause} However, the replies to {outcome.contradicted_by} do not show this "
-                "mistake, so look at the code that this check uses and the other one does not."
+                "mistake, so the cause may be in code that the other check does not use."
             ),
         )
     if outcome.is_doubtful:
@@ -304,7 +304,7 @@ def _headline(outcome: Outcome) -> str:
         state = english(f"correct, given your {joined(outcome.carried_from)}")
     elif outcome.carried_from:
         functions = joined(outcome.carried_from)
-        state = english(f"not all correct, compared with an answer that uses your {functions}")
+        state = english(f"not all correct, even with your {functions} taken into account")
     else:
         state = english("all correct") if outcome.full else english("not all correct")
     points = translate(

@@ -314,7 +314,8 @@ def _state_text(state: Any) -> str:
     """A state as text: its board, or the number of actions, the score and the last action."""
     if hasattr(state, "text"):
         return state.text
-    return f"{len(state.history)} actions, {state.sequences}, {state.history[-1]}"
+    last = state.history[-1] if state.history else "no action"
+    return f"{len(state.history)} actions, {state.sequences}, {last}"
 
 
 def _hidden(state: Any) -> str:
