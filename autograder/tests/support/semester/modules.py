@@ -50,9 +50,9 @@ MISTAKES = {
                     best, best_move = value, move
         return Search(best_move, best, nodes.visited)""",
     ),
-    "opponent ignored": Mistake(
+    "a tenth too much": Mistake(
         "return (3 * p2 + p1 - 3 * o2 - o1) / 10",
-        "return (3 * p2 + p1) / 10",
+        "return (3 * p2 + p1 - 3 * o2 - o1 + 1) / 10",
     ),
     "multiples of three": Mistake("% (MOST + 1)", "% MOST"),
 }

@@ -23,13 +23,13 @@ LOSES = {
     "a move after the end": 1,
     "a lane too many": 2,
     "root of Type A not counted": 5,
-    "opponent ignored": 2,
+    "a tenth too much": 2,
     "multiples of three": 2,
 }
 MISTAKES = {
     "study1": ["", "root not counted", "a move after the end"],
     "study2": ["", "a move after the end"],
-    "study3": ["", "a lane too many", "root of Type A not counted", "opponent ignored"],
+    "study3": ["", "a lane too many", "root of Type A not counted", "a tenth too much"],
     "study11": ["", "multiples of three"],
 }
 SUBMIT = {  # the numbers of the students who submit something, besides those in CASES
@@ -87,7 +87,7 @@ CASES = [
     Case("s12", "study3", 24.5 * 0.9, [Attempt("", 3 * DAY)]),
     # Written answers: both have 3 points of 3 in the end, s02 after a regrade request.
     Case("s01", "study3", 24.5 + 3),
-    Case("s02", "study3", 24.5 - 2 + 3, [Attempt("opponent ignored")]),
+    Case("s02", "study3", 24.5 - 2 + 3, [Attempt("a tenth too much")]),
     # Section B has three more days for study 3; s13 is in section A, and has 2 points for an answer.
     Case("s13", "study3", (24.5 + 2) * 0.9, [Attempt("", 3 * DAY)]),
     Case("s31", "study3", 24.5, [Attempt("", 3 * DAY)]),
