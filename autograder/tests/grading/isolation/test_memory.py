@@ -155,7 +155,13 @@ def hits(sandbox: Sandbox, study: str, check: Check, wanted: set[str]) -> set[st
 
 @pytest.mark.parametrize(
     "study",
-    [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in studies()],
+    [
+        pytest.param(
+            name,
+            marks=[] if name in QUICK else [pytest.mark.slow, pytest.mark.content(name)],
+        )
+        for name in studies()
+    ],
 )
 def test_a_process_finds_no_case_but_its_own(sandbox, study):
     """The same parent has just served other jobs, which received all cases."""
@@ -249,7 +255,12 @@ def one_case(check: Check) -> dict:
 @pytest.mark.parametrize(
     "study",
     [
-        pytest.param(name, marks=[] if name in ("study1", "study6") else pytest.mark.slow)
+        pytest.param(
+            name,
+            marks=[]
+            if name in ("study1", "study6")
+            else [pytest.mark.slow, pytest.mark.content(name)],
+        )
         for name in studies()
     ],
 )

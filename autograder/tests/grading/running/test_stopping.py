@@ -21,7 +21,11 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans, which only Linux can"),
 ]
 
-SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
+SIGNALS = tuple(
+    number
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
+    if signal.getsignal(number) is not signal.SIG_IGN  # nohup ignores SIGHUP
+)
 STUDENTS = {"minimax": 3, "type_a": 3, "league": 1}
 # The ladder takes minutes, so it uses the stub as the module and has fewer runs.
 LONG = "league"

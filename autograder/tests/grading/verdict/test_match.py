@@ -379,6 +379,7 @@ HONEST = [
 
 
 @pytest.mark.slow
+@pytest.mark.content
 @pytest.mark.parametrize("text", HONEST, ids=lambda text: "-".join(Path(text).parts[-2:]))
 def test_no_other_agent_is_taken_for_a_given_player(text):
     """The reference and the agents of all other studies resemble none in actions or code."""

@@ -120,7 +120,13 @@ def learned_cases(check: Check, failure: Failure, *, protected: bool = True) -> 
 @pytest.mark.parametrize("failure", [answers_wrongly, raises, is_a_stub, never_ends])
 @pytest.mark.parametrize(
     "name",
-    [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in studies()[len(QUICK) :])],
+    [
+        *QUICK,
+        *(
+            pytest.param(name, marks=[pytest.mark.slow, pytest.mark.content(name)])
+            for name in studies()[len(QUICK) :]
+        ),
+    ],
 )
 def test_students_who_compare_pages_learn_the_fixed_cases_alone(name, failure):
     """This holds for any number of students and any way to fail at a case."""

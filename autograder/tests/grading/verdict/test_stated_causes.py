@@ -49,6 +49,7 @@ def judged_without(key: AnswerKey, mistake: KnownMistake) -> list[Outcome]:
 
 
 @pytest.mark.slow
+@pytest.mark.content
 def test_an_unknown_mistake_is_not_taken_for_a_known_one():
     """Without the entry of a mistake, its replies are explained by nothing, or as possible."""
     wrong, number = [], 0
@@ -112,6 +113,7 @@ def two_mistakes(name: str) -> Iterator[tuple[set[str], str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.content
 @pytest.mark.xdist_group("outsiders")
 def test_of_two_mistakes_each_stated_cause_is_one_of_them():
     """A second mistake, or a missing function, does not make a page state a third one."""
