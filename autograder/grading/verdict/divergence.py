@@ -203,12 +203,8 @@ class _Walk:
         for number in range(max(len(ours.children), len(theirs.children))):
             expected = ours.children[number] if number < len(ours.children) else None
             got = theirs.children[number] if number < len(theirs.children) else None
-            if got is None and not (self.is_nested or self._has_failed(theirs)):
-                return _without_node(words.NOT_RECURSIVE)
             if expected is None or got is None or str(expected.move) != got.move:
-                sentence = self._different(ours, theirs, number)
-                sentence += self._stored_note(ours, theirs, number, was_visited)
-                return _at_node(ours, path, sentence)
+                return self._other_child(ours, theirs, number, path, was_visited)
             difference = self.compare(expected, got, [*path, expected.move])
             if difference:
                 return difference
@@ -225,6 +221,17 @@ class _Walk:
         return _at_node(
             ours, path, text + ("" if self.skipped else words.right_before(ours, self.has_table))
         )
+
+    def _other_child(
+        self, ours: Visit, theirs: Node, number: int, path: list, was_visited: bool
+    ) -> dict[str, Any]:
+        """Describe a child that is missing, superfluous or another one."""
+        is_missing = number >= len(theirs.children)
+        if is_missing and not (self.is_nested or self._has_failed(theirs)):
+            return _without_node(words.NOT_RECURSIVE)
+        sentence = self._different(ours, theirs, number)
+        sentence += self._stored_note(ours, theirs, number, was_visited)
+        return _at_node(ours, path, sentence)
 
     def _without_view(self, ours: Visit, theirs: Node, path: list) -> dict[str, Any] | None:
         """Describe a value that is wrong from all views at a node where the search ends. Any other
