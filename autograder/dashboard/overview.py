@@ -5,6 +5,7 @@ cell shows the buttons (`autograder.dashboard.buttons`). nbgrader's formgrader i
 same window.
 """
 
+import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -218,5 +219,31 @@ def main(root: str, *arguments: str) -> None:
     open_lab(folder.root, written, arguments)
 
 
+def parse(argv: Sequence[str] | None = None) -> tuple[str, *tuple[str, ...]]:
+    """Return the course folder and JupyterLab's options; prints the help, or an error, and exits."""
+    parser = argparse.ArgumentParser(
+        prog="python3 -m autograder.dashboard.overview",
+        usage="%(prog)s [-h] FOLDER [OPTION ...]",
+        description="Open JupyterLab at the overview of a course folder.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="the course folder; a missing or empty one is set up"
+    )
+    parser.add_argument(
+        "options",
+        metavar="OPTION",
+        nargs=argparse.REMAINDER,
+        help="an option of JupyterLab, for example --no-browser; --help-all lists them",
+    )
+    arguments = parser.parse_args(argv)
+    if not arguments.folder:
+        parser.error("the name of the folder is empty")
+    if {"-h", "--help"} & {*arguments.options}:  # after the folder, argparse ignores them
+        parser.print_help()
+        parser.exit()
+    return arguments.folder, *arguments.options
+
+
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*parse())

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 from urllib.request import urlopen
 
@@ -66,3 +67,41 @@ def test_the_overview_of_an_older_version_is_rewritten(tmp_path, monkeypatch):
     overview.main(str(tmp_path))
     assert page.read_text("utf-8") == new
     assert [written for _, written, _ in opened] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "shown"),
+    [
+        (["--help"], 0, "usage: python3 -m autograder.dashboard.overview [-h] FOLDER [OPTION ...]"),
+        (["-h"], 0, "the course folder"),
+        (["course", "--no-browser", "--help"], 0, "an option of JupyterLab"),
+        ([], 2, "the following arguments are required: FOLDER"),
+        (["--no-browser"], 2, "the following arguments are required: FOLDER"),
+        (["--new", "course"], 2, "unrecognized arguments: --new"),
+        ([""], 2, "the name of the folder is empty"),
+    ],
+)
+def test_help_and_wrong_arguments(capsys, arguments, status, shown):
+    """Both end the program, with the exit status of a help or of an error."""
+    with pytest.raises(SystemExit) as ended:
+        overview.parse(arguments)
+    printed = capsys.readouterr()
+    assert ended.value.code == status
+    assert shown in (printed.err if status else printed.out)
+
+
+def test_help_makes_no_folder(tmp_path):
+    """The arguments are read before a course is made or a server is started."""
+    command = [sys.executable, "-P", "-m", overview.__name__, "--help"]
+    done = subprocess.run(
+        command, cwd=tmp_path, check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("usage: ")
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_after_the_folder_are_passed_to_jupyterlab():
+    """They keep their order, and `--help-all` is JupyterLab's."""
+    given = ["course", "--port", "9999", "--help-all", "--no-browser"]
+    assert list(overview.parse(given)) == given
