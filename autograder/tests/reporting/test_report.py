@@ -17,6 +17,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder import workspace
 from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError, run_quietly
+from autograder.database import db_url
+from autograder.grading.records.late import update_penalties
 from autograder.grading.records.ledger import Graded, current_entry, record_fault
 from autograder.grading.run.batch import grade
 from autograder.reporting import integrity
@@ -380,6 +382,46 @@ def test_late_submissions_lose_what_the_plugin_says(school):
     assert [float(table[s]["score"]) for s in ("ada", "ben", "cy", "dan")] == [full, full - 3, 0, 0]
     assert (table["ben"]["seconds_late"], table["ben"]["late_penalty"]) == ("12600", "3.0")
     assert table["ada"]["seconds_late"] == "0"
+
+
+def test_free_days_have_a_column(tmp_path):
+    """The table of late submissions shows the budget, and how many days were used for which
+    assignment; the penalty is for the other days.
+    """
+    weeks = {"week7": (2, 1), "week8": (4, 0)}  # days late, of ada and ben
+    folder = CourseFolder.create(tmp_path / "course")
+    with Gradebook(db_url(folder)) as book, book.db.no_autoflush:
+        for week, days in weeks.items():
+            folder.release(week).mkdir(parents=True)
+            book.add_assignment(week, duedate=f"2026-03-0{week[-1]} 10:00:00 UTC")
+            book.add_notebook("one", week)
+            book.add_grade_cell("test", "one", week, max_score=10, cell_type="code")
+            for student, late in zip(("ada", "ben"), days, strict=True):
+                book.update_or_create_student(student)
+                day = int(week[-1]) + late
+                book.add_submission(week, student, timestamp=f"2026-03-{day:02} 10:00:00 UTC")
+                book.find_grade("test", "one", week, student).manual_score = 10
+                folder.submission(week, student).mkdir(parents=True)
+                folder.results(week, student).mkdir(parents=True)
+                (folder.results(week, student) / "nbgrader.txt").touch()
+        book.db.commit()
+    (folder.root / "course.toml").write_text("[late]\npercent = 10\nfree_days = 3\n", "utf-8")
+    for week in weeks:
+        update_penalties(folder, folder.assignment(week))
+        write_report(folder, folder.assignment(week))
+    ada = "free late days: 3 of 3 used (2 for week7, 1 for week8), 0 left"
+    assert rows_of(page_of(folder, "week7"), "late") == {
+        "ada": ["2.0 days", "0", "10", ada],
+        "ben": ["1.0 days", "0", "10", "free late days: 1 of 3 used (1 for week7), 2 left"],
+    }
+    assert rows_of(page_of(folder, "week8"), "late") == {"ada": ["4.0 days", "3", "7", ada]}
+    heading = '<th scope="col">Free late days</th>'
+    assert heading in page_of(folder, "week8")
+    (folder.root / "course.toml").write_text("[late]\npercent = 10\n", "utf-8")
+    update_penalties(folder, folder.assignment("week8"))
+    write_report(folder, folder.assignment("week8"))
+    assert rows_of(page_of(folder, "week8"), "late") == {"ada": ["4.0 days", "4", "6"]}
+    assert heading not in page_of(folder, "week8")
 
 
 @pytest.mark.parametrize(
