@@ -78,6 +78,9 @@ class Dashboard:
         self.extended_days = widgets.BoundedFloatText(
             description="days", value=1, min=0, max=MAX_DAYS, layout={"width": "12em"}
         )
+        self.extended_until = widgets.Text(
+            description="or until", placeholder=due.EXAMPLE, tooltip="a time, instead of days"
+        )
         self.format = widgets.Dropdown(
             description="Format", options=FORMATS, layout={"width": "auto"}
         )
@@ -111,7 +114,8 @@ class Dashboard:
                 row(self.due, self.due_shown),
                 row(self.percent, self.at_most, self.late),
                 self.messages["late"],
-                row(self.extended_kind, self.extended_name, self.extended_days, self.extend),
+                row(self.extended_kind, self.extended_name),
+                row(self.extended_days, self.extended_until, self.extend),
                 self.messages["extend"],
                 row(self.format, self.export),
                 self.messages["export"],
@@ -121,6 +125,7 @@ class Dashboard:
             ]
         )
         self.due.observe(lambda _change: self._show_due(), "value")
+        self.extended_until.observe(lambda _change: self._disable_days(), "value")
         self.assignment.observe(lambda _change: self._follow(), "value")
         self._fill()
 
@@ -227,17 +232,34 @@ class Dashboard:
 
     def _extend(self) -> None:
         """Give the student, group or section in the fields more time; 0 days remove an extension."""
-        study, days = self.study, self.extended_days.value
+        study = self.study
         if not (name := self.extended_name.value.strip()):
             raise UserError(f"enter the name of a {self.extended_kind.value}")
+        amount = self._extension(study)
         self.runner.run(
             Command(EXTEND, self.messages["extend"], study.title, lines=2),
             "extend",
             study.name,
             f"--{self.extended_kind.value}={name}",
-            *(["--days", f"{days:g}"] if days else ["--remove"]),
+            *amount,
             course=self.folder.root,
         )
+
+    def _extension(self, study: Study) -> Sequence[str]:
+        """Return the option for the time in the field "until", or for the days if it is empty."""
+        if not (typed := self.extended_until.value.strip()):
+            days = self.extended_days.value
+            return ("--days", f"{days:g}") if days else ("--remove",)
+        until, known = due.parse(typed, self.folder), due.due_of(self.folder, study.assignment)
+        if known and until <= known:
+            raise UserError(
+                f"{study.title} is due {self._in_both(known)}: an extension must end later"
+            )
+        return "--until", due.in_utc(until)
+
+    def _disable_days(self) -> None:
+        """Disable the days while there is a time, because only one of them can be used."""
+        self.extended_days.disabled = bool(self.extended_until.value.strip())
 
     def _due_summary(self, study: Study) -> str:
         """Describe the due date of an assignment after the penalties have been updated."""
@@ -334,6 +356,7 @@ class Dashboard:
         """Show the newly selected assignment, and remove messages about the previous one."""
         if self._keeps:
             return
+        self.extended_until.value = ""  # a time belongs to one assignment, unlike days
         for part, message in self.messages.items():
             if (
                 part != "export"

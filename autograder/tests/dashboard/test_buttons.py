@@ -149,6 +149,29 @@ def test_an_extension(dashboard, monkeypatch):
     assert "nter the name of a student" in dashboard.messages["extend"].text
 
 
+def test_an_extension_until_a_time(dashboard, monkeypatch):
+    """The time replaces the days, must be after the due date, and is for one assignment only."""
+    commands, message = started(monkeypatch, lines=("done",)), dashboard.messages["extend"]
+    set_due_date(dashboard.folder, STUDY, "2026-03-02 10:00")
+    dashboard.extended_name.value = "ada"
+    for typed, problem in (
+        ("2026-03-02 10:00 UTC", "an extension must end later"),
+        ("tomorrow", "'tomorrow'"),
+    ):
+        dashboard.extended_until.value = typed
+        dashboard.all_buttons["Extend"].click()
+        assert problem in message.text
+    assert not commands
+    dashboard.extended_until.value = " 2026-03-05 23:59 +0100 "
+    assert dashboard.extended_days.disabled
+    dashboard.all_buttons["Extend"].click()
+    assert [command[:5] for command in commands] == [
+        ["extend", "study2", "--student=ada", "--until", "2026-03-05 22:59 UTC"]
+    ]
+    dashboard.assignment.value = "study4"
+    assert (dashboard.extended_until.value, dashboard.extended_days.disabled) == ("", False)
+
+
 def test_an_archive(dashboard, monkeypatch):
     """The button collects the files in the fields; missing files are reported, and nothing runs."""
     commands, root = started(monkeypatch, lines=("collected",)), dashboard.folder.root
