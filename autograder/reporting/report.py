@@ -84,6 +84,7 @@ class ClassReport:
     rows: Sequence[StudentRow]
     limits: Mapping[str, float] = field(default_factory=dict)  # check or notebook -> seconds
     dropped: Sequence[str] = ()  # students who have submitted but are not counted
+    not_on_roster: Mapping[str, str] = field(default_factory=dict)  # student -> what to do
     out_of_date: str = ""  # how many marks are outdated, and why
 
     @property
@@ -151,10 +152,14 @@ def read_class(folder: CourseFolder, study: Study, section: str | None = None) -
             )
         )
     rows = [row for row in rows if wanted is None or row.student in wanted]
+    misnamed, not_on_roster = (
+        ({}, {})
+        if section
+        else (folder.misnamed(study.assignment), folder.not_on_roster(study.assignment))
+    )
     rows += [
         StudentRow(name, "", "nothing to grade", None, {}, frozenset(), [reason], [], 0)
-        for name, reason in folder.skipped(study.assignment).items()
-        if wanted is None
+        for name, reason in misnamed.items()
     ]
     return ClassReport(
         study,
@@ -162,7 +167,8 @@ def read_class(folder: CourseFolder, study: Study, section: str | None = None) -
         cells,
         rows,
         time_limits(folder, study, folder.config()),
-        folder.people().dropped(marks),
+        people.dropped(marks),
+        not_on_roster,
         describe_outdated_results(folder, study, outdated_results(folder, study)),
     )
 
@@ -274,6 +280,7 @@ def _template_context(report: ClassReport, section: str | None) -> dict[str, Any
         "section": section,
         "has_people": _has_people(report),
         "dropped": report.dropped,
+        "not_on_roster": report.not_on_roster,
         "distribution": (
             histogram(report.max_points, scores) if scores and report.max_points else None
         ),

@@ -93,11 +93,32 @@ def test_unknown_students_are_reported_and_not_graded(course):
     study = course.assignment(WEEK)
     with pytest.raises(GradingError, match="zed is not on the roster"):
         selected(course, study, ["zed"])
-    assert [row.student for row in read_class(course, study).rows] == ["ada", "zed"]
+    report = read_class(course, study)
+    assert ([row.student for row in report.rows], report.not_on_roster) == (["ada"], {"zed": why})
     assert why in overview(course.root).problems
     (column,) = export.read_marks(course).columns
     assert column.unmarked == {"zed": "not on the roster"}
     assert course.config().Autograde.create_student is False
+
+
+def test_the_report_lists_unknown_students_separately(course):
+    """They are under their own heading, without a row, and in neither the CSV nor the export."""
+    heading = "<h2>Not on the roster</h2>"
+    page, _ = write_report(course, course.assignment(WEEK))
+    assert heading not in page.read_text("utf-8")
+    roster(course, text=CLASS)
+    (why,) = course.skipped(WEEK).values()
+    page, table = write_report(course, course.assignment(WEEK))
+    shown = page.read_text("utf-8")
+    assert heading in shown
+    assert f"<li>{why}</li>" in shown
+    assert "All students</a> (1)" in shown
+    assert shown.count("zed") == why.count("zed")
+    assert "zed" not in table.read_text("utf-8")
+    for kind in export.FORMATS:
+        assert "zed" not in export.export(export.read_marks(course), kind)
+    page, _ = write_report(course, course.assignment(WEEK), "A")
+    assert heading not in page.read_text("utf-8")
 
 
 def test_students_of_the_gradebook_stay_known(course):
