@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +142,42 @@ def test_an_own_study_is_left_alone(course):
     adapt(course, TABLE)
     adapt(course, "")
     assert (own / "nim.py").is_file()
+
+
+def test_a_copy_of_a_study_replaces_it(course):
+    """The guide's commands make the course's own version, in which every file can be changed.
+
+    A change of `course.toml` for another study leaves it alone.
+    """
+    guide = (KIT / "docs" / "instructor_reference.md").read_text("utf-8")
+    (commands,) = re.findall(r"```\n(mkdir -p my_course/studies/course .+?)```", guide, re.DOTALL)
+    for command in commands.splitlines():
+        words = command.replace("my_course", str(course.root).replace(" ", "\\ "))
+        subprocess.run(shlex.split(words), cwd=KIT, check=True)
+    table = course.studies_home / "course" / "study3_type_a" / "_check" / "checks.toml"
+    text = table.read_text("utf-8")
+    course.use_studies()
+    study = load_study("study3")
+    assert study.home == course.studies_home
+    extra = {name for name, check in study.checks.items() if check.extra_credit}
+    optional = text.replace("extra_credit = [", 'extra_credit = ["lane_counts", ')
+    table.write_text(optional, "utf-8")
+    study = load_study("study3")
+    assert {n for n, check in study.checks.items() if check.extra_credit} == extra | {"lane_counts"}
+    adapt(course, "[study2]\npoints = { equal-or-at-most = 4 }")
+    adapt(course, "")
+    assert table.read_text("utf-8") == optional
+
+
+def test_the_new_check_can_be_left_out(course):
+    """The table in the guide removes it from study 7, with its two points."""
+    guide = (KIT / "docs" / "instructor.md").read_text("utf-8")
+    (table,) = re.findall(r"```toml\n(\[study7\].+?)```", guide, re.DOTALL)
+    before = load_study("study7")
+    adapt(course, table)
+    after = load_study("study7")
+    assert before.checks.keys() - after.checks.keys() == {"strategy_value"}
+    assert before.checks["strategy_value"].max_points == 2
 
 
 def test_a_mistake_keeps_the_former_version(course):
