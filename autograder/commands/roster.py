@@ -9,9 +9,10 @@ from autograder.course_folder import CourseFolder, folder_lock, nfc
 from autograder.course_folder.people import read_people, write_people
 from autograder.database import database_errors_as_user_errors, db_url, with_retry
 from autograder.errors import UserError
-from autograder.lms import canvas
+from autograder.lms import canvas, moodle
 from autograder.lms.rosters import students_of_system
 from autograder.lms.tables import Table, decoded, read_table
+from autograder.reporting.export import is_own_export, original_text
 from autograder.reporting.gradebook import read_gradebook, students_of
 
 MAX_ID_LENGTH = 128  # the limit of a gradebook
@@ -26,12 +27,13 @@ COLUMNS = {  # nbgrader's name of a column -> names in rosters
 }
 
 
-def read_roster(text: str) -> list[dict[str, Any]]:
+def read_roster(text: str, id_column: str = "") -> list[dict[str, Any]]:
     """Return the students in a table with a header row and with commas, semicolons or tabs as
     delimiters.
 
-    A student from Canvas's gradebook also has "canvas", which contains the columns that an export
-    repeats. Raises `UserError` for a table without ids, or with an invalid id.
+    The ids are in `id_column`; by default, the header decides. A student from Canvas's gradebook also
+    has "canvas", which contains the columns that an export repeats, and a participant of several of
+    Moodle's groups has "groups". Raises `UserError` for a table without ids, or with an invalid id.
 
     >>> read_roster("Username;First name\\nada;Ada\\n")
     [{'id': 'ada', 'first_name': 'Ada'}]
@@ -39,7 +41,12 @@ def read_roster(text: str) -> list[dict[str, Any]]:
     table = read_table(text, "the roster")
     students = students_of_system(table)
     if students is None:
-        return _validated(_plain_students(table))
+        return _validated(_plain_students(table, id_column))
+    if id_column:
+        raise UserError(
+            "--id is not for the rosters of Canvas, GitHub Classroom and Gradescope: the columns "
+            "with their ids are known"
+        )
     return _validated([(line, _with_section(fields)) for line, fields in students])
 
 
@@ -49,24 +56,31 @@ def _with_section(student: Mapping[str, Any]) -> dict[str, Any]:
     return {**student} | ({"section": columns["Section"].strip()} if "Section" in columns else {})
 
 
-def _plain_students(table: Table) -> list[tuple[int, dict[str, str]]]:
-    """Return the students in a table that is not from Canvas, by line number; rows without text are
-    skipped.
+def _plain_students(table: Table, id_column: str) -> list[tuple[int, dict[str, str]]]:
+    """Return the students in a table that is not from Canvas, by line number; rows without text and
+    Moodle's rows of staff are skipped.
 
     Raises `UserError` if there is no column with ids, or no student in the table.
     """
     columns = _columns_of(table)
-    students = [
-        (number, {column: row[name].strip() for name, column in columns.items()})
-        for number, row in table.records()
-    ]
-    students = [(number, student) for number, student in students if any(student.values())]
-    if students and "id" not in columns.values():
+    if id_column:
+        columns["id"] = _chosen_column(table, id_column)
+    restored = original_text if is_own_export(table.header) else str
+    participants = moodle.is_participants(table.header)
+    students = []
+    for number, row in table.records():
+        student = {column: restored(row[name]).strip() for column, name in columns.items()}
+        if not any(student.values()) or (participants and not moodle.is_student(row)):
+            continue
+        if participants and moodle.GROUPS in row and "section" not in columns:
+            student |= moodle.group_fields(row)
+        students.append((number, student))
+    if students and "id" not in columns:
         raise UserError(
             f"the roster has no column id in its header {_header_line(table)[:100]!r}: call the "
-            "column id that names the students as their folders in submitted/ do (in Moodle's "
-            "exports that may be the column Email address or ID number, or one that you "
-            "add with the usernames)"
+            "column id that names the students as their folders in submitted/ do, or name it with "
+            "--id (in Moodle's exports that may be --id 'Email address' or --id 'ID number', or "
+            "a column that you add with the usernames)"
         )
     if not students:
         raise UserError(
@@ -77,7 +91,7 @@ def _plain_students(table: Table) -> list[tuple[int, dict[str, str]]]:
 
 
 def _columns_of(table: Table) -> dict[str, str]:
-    """Return nbgrader's name for each column that nbgrader knows. Raises `UserError` for
+    """Return the table's name for each column that nbgrader knows. Raises `UserError` for
     duplicates.
     """
     columns: dict[str, str] = {}
@@ -90,8 +104,19 @@ def _columns_of(table: Table) -> dict[str, str]:
                 f"the roster has two columns for the same thing in its header "
                 f"{_header_line(table)!r}: remove one of them"
             )
-        columns |= dict.fromkeys(matches, column)
+        columns |= dict.fromkeys([column] if matches else [], "".join(matches))
     return columns
+
+
+def _chosen_column(table: Table, name: str) -> str:
+    """Return the table's name of a column. Raises `UserError` if it has none, or several of them."""
+    matches = [each for each in table.header if _normalised(each) == _normalised(name)]
+    if len(matches) != 1:
+        raise UserError(
+            f"--id {name!r} must be one of the columns in the roster's header "
+            f"{_header_line(table)[:100]!r}"
+        )
+    return matches[0]
 
 
 def _validated(numbered: Sequence[tuple[int, Mapping[str, Any]]]) -> list[dict[str, Any]]:
@@ -128,9 +153,9 @@ def _problem_of(student: Mapping[str, Any]) -> str:
     return ""
 
 
-def load_roster(path: Path) -> list[dict[str, Any]]:
+def load_roster(path: Path, id_column: str = "") -> list[dict[str, Any]]:
     """Return the students in a file in the form that `read_roster` returns. Raises `UserError`."""
-    return read_roster(decoded(path.read_bytes(), path))
+    return read_roster(decoded(path.read_bytes(), path), id_column)
 
 
 def add_roster(folder: CourseFolder, students: Sequence[Mapping[str, Any]]) -> None:

@@ -58,24 +58,25 @@ def usernames(table: Table) -> dict[str, str]:
 def read_uploads(parts: Iterable[FilePart], directory: Directory) -> list[Upload]:
     """Return the submissions in a folder of cloned repositories, or in an archive of it."""
     listed = [part for part in parts if len(part.name.parts) > 1]
-    assignment = _assignment(listed, directory)
+    assignments = _assignments(listed, directory)
     uploads: dict[str, Upload] = {}
     for part in listed:
         repository, *inside = part.name.parts
-        username = repository.removeprefix(f"{assignment}-") if assignment else ""
-        if not assignment or username == repository or inside[0] == ".git":
+        if inside[0] == ".git" or not repository.startswith(tuple(f"{a}-" for a in assignments)):
             continue
+        unique = len(assignments) == 1  # otherwise the owner is uncertain, and none is named
+        username = repository.removeprefix(f"{assignments[0]}-") if unique else ""
         hint = Hint("github", username, username)
         upload = uploads.setdefault(repository, Upload(repository, ((hint,),)))
         upload.add("/".join(inside), part)
     return list(uploads.values())
 
 
-def _assignment(parts: Iterable[FilePart], directory: Directory) -> str:
-    """Return the name of the assignment, with which most repositories of known students begin; ""
-    if there are none.
+def _assignments(parts: Iterable[FilePart], directory: Directory) -> list[str]:
+    """Return the possible names of the assignment, with which most repositories of known students
+    begin.
 
-    Both names may contain hyphens: `hw-1-ada-b` may be Ada-B's or B's.
+    Both names may contain hyphens: `hw-1-ada-b` may be Ada-B's or B's, so there may be several names.
     """
     beginnings: Counter[str] = Counter()
     for repository in {part.name.parts[0] for part in parts}:
@@ -84,4 +85,5 @@ def _assignment(parts: Iterable[FilePart], directory: Directory) -> str:
             username = "-".join(pieces[cut:])
             if directory.find((Hint("github", username),)):
                 beginnings["-".join(pieces[:cut])] += 1
-    return max(beginnings, key=lambda name: (beginnings[name], len(name)), default="")
+    most = max(beginnings.values(), default=0)
+    return [name for name, count in beginnings.items() if count == most]

@@ -8,6 +8,7 @@
   not document this file; its keys, such as `:submitters`, are taken from public tools that read it.
 """
 
+import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -101,10 +102,13 @@ def _described(part: FilePart) -> Iterator[Upload]:
 
 
 def _relevant(text: str) -> Iterator[str]:
-    """Yield the lines with submitters and times; the others contain students' output, and are long."""
+    """Yield the lines with submitters and times; the others contain students' output, and are long.
+
+    Empty lines in the output belong to it, and so do characters that Python takes for line breaks.
+    """
     kept = True
-    for line in text.splitlines(keepends=True):
-        if not line.startswith(" "):
+    for line in io.StringIO(text):
+        if not line.startswith(" ") and line.strip():
             kept = True
         elif match := KEY.match(line):
             kept = match[1] in KEPT

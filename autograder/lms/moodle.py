@@ -15,6 +15,11 @@ The forms are those of Moodle's documentation and of its source code:
   same beginning in the names of the files; ID is the participant's number in this assignment. For
   submissions of teams, it is the number of the group.
 
+- "Participants" (docs.moodle.org), *With selected users*, *Download table data as*, with the column
+  names of `user/action_redir.php` in English: First name, Last name, the site's columns of identity
+  (by default only Email address) and Groups, the names of the groups separated by ", ". It has no
+  roles; a table of the same page may have the column Roles (`user/classes/table/participants.php`).
+
 An archive contains no times; the worksheet of the same assignment has them.
 """
 
@@ -35,6 +40,8 @@ from autograder.lms.uploads import (
 
 IDENTIFIER, NAME, GRADE = "Identifier", "Full name", "Grade"
 FIRST, LAST = "First name", "Last name"
+GROUPS, ROLES = "Groups", "Roles"
+STAFF = {"manager", "course creator", "teacher", "non-editing teacher"}
 GRADE_TIME, SUBMITTED = "Last modified (grade)", "Last modified (submission)"
 CHANGEABLE, FEEDBACK = "Grade can be changed", "Feedback comments"
 MAXIMUM = ("Maximum Grade", "Maximum grade")
@@ -59,6 +66,35 @@ TIME = re.compile(  # "Monday, 2 March 2026, 2:14 PM", or in the United States "
 def is_worksheet(head: Iterable[str]) -> bool:
     """Whether the column names are those of a grading worksheet."""
     return {IDENTIFIER, GRADE, GRADE_TIME} <= {*head}
+
+
+def is_student(row: Mapping[str, str]) -> bool:
+    """Whether a row of the participants may belong to a student, because it has no roles or not only
+    those of staff.
+
+    >>> is_student({"Roles": "Teacher, Manager"}), is_student({"Roles": "Student, Teacher"})
+    (False, True)
+    """
+    roles = {role.strip().lower() for role in row.get(ROLES, "").split(",")}
+    return not roles <= STAFF
+
+
+def group_fields(row: Mapping[str, str]) -> dict[str, str]:
+    """Return the section of a participant, which is the first group, and all groups if there are
+    several.
+
+    >>> group_fields({"Groups": "Lab A, Team 3"}), group_fields({"Groups": ""})
+    ({'section': 'Lab A', 'groups': 'Lab A, Team 3'}, {'section': ''})
+    """
+    groups = [name.strip() for name in row[GROUPS].split(",") if name.strip()]
+    several = {"groups": ", ".join(groups)} if len(groups) > 1 else {}
+    return {"section": "".join(groups[:1]), **several}
+
+
+def is_participants(head: Iterable[str]) -> bool:
+    """Whether the column names are those of the participants of a course."""
+    names = {*head}
+    return {FIRST, LAST} <= names and bool({GROUPS, ROLES} & names)
 
 
 def participant(row: Mapping[str, str]) -> str:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course_folder import CourseFolder
-from autograder.lms import canvas, github, gradescope
+from autograder.lms import canvas, github, gradescope, moodle
 from autograder.lms.store import section, update_section
 from autograder.lms.tables import Table, load_table
-from autograder.lms.uploads import Directory, Hint, Student, full_names
+from autograder.lms.uploads import Directory, Hint, Student, full_names, plain_id
 
 Fields = dict[str, Any]
 MOODLE, GITHUB = "moodle_participants", "github_names"  # sections of lms.json
@@ -50,11 +50,13 @@ def remember_roster(folder: CourseFolder, path: Path) -> None:
 def with_known_ids(path: Path, students: Iterable[Fields], known: Directory) -> list[Fields]:
     """Return the students in a roster, with the ids that the course already uses for them.
 
-    GitHub Classroom's identifiers and Gradescope's SIDs and addresses may be other identifiers of
-    students who came from another roster. The ids in other rosters are unchanged.
+    GitHub Classroom's identifiers, Gradescope's SIDs and addresses, and those of Moodle's participants
+    may be other identifiers of students who came from another roster. The ids in other rosters are
+    unchanged.
     """
     head = load_table(path, "the roster").header
-    if canvas.is_canvas(head) or not (github.is_roster(head) or gradescope.is_roster(head)):
+    others = (github.is_roster, gradescope.is_roster, moodle.is_participants)
+    if canvas.is_canvas(head) or not any(matches(head) for matches in others):
         return list(students)
     return [
         {
@@ -91,7 +93,7 @@ def _student(
     """Return a student with all known identifiers; `columns` are Canvas's."""
     sis = [columns.get(name, "") for name in ("SIS Login ID", "SIS User ID")]
     own = [row.id, row.email or "", row.lms_user_id or "", *sis]
-    plain = {each.casefold() for each in own}
+    plain = {*map(plain_id, own)}
     return Student(
         row.id,
         {
@@ -99,7 +101,7 @@ def _student(
             "id": own,
             "email": [row.email or "", row.id],
             "participant": [key for key, name in participants.items() if name == row.id],
-            "github": [key for key, name in on_github.items() if name.casefold() in plain]
+            "github": [key for key, name in on_github.items() if plain_id(name) in plain]
             if on_github
             else [row.id],
         },

@@ -78,7 +78,7 @@ class Directory:
             for kind, values in student.identifiers.items():
                 for value in values:
                     if value.strip():
-                        self._by_identifier[kind, _plain_id(value)].add(student.id)
+                        self._by_identifier[kind, plain_id(value)].add(student.id)
             for name in self._names[student.id]:
                 self._by_identifier["name", name].add(student.id)
         self._knows_participants = any(kind == "participant" for kind, _ in self._by_identifier)
@@ -89,7 +89,7 @@ class Directory:
         If the course knows the participants of a Moodle assignment, only they are considered.
         """
         for hint in owner:
-            plain = plain_name if hint.kind == "name" else _plain_id
+            plain = plain_name if hint.kind == "name" else plain_id
             students = self._by_identifier.get((hint.kind, plain(hint.value)), set())
             if len(students) == 1 and hint.value.strip():
                 return next(iter(students))
@@ -103,7 +103,12 @@ class Directory:
         return student is not None and plain_name(hint.name) in self._names[student]
 
 
-def _plain_id(value: str) -> str:
+def plain_id(value: str) -> str:
+    """Return an identifier in the form in which identifiers are compared.
+
+    >>> plain_id(" Ada@example.org ")
+    'ada@example.org'
+    """
     return nfc(value).strip().casefold()
 
 

@@ -39,10 +39,15 @@ from course.checks import UnknownCheck
 from course.checks.study_paths import natural_sort_key
 
 # The start of a cell, characters that some spreadsheets ignore, and the start of a formula.
-FORMULA = re.compile(
-    r"(^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
-    r"(?=[\s\"\x00-\x1f\ufeff\u200b-\u200f\u2060]*[=+\-@\uff1d\uff0b\uff0d\uff20])"
-)
+START = r"(^|[;|\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029])"
+IGNORED = r"\s\"\x00-\x1f\ufeff\u200b-\u200f\u2060"
+SIGN = r"[=+\-@\uff1d\uff0b\uff0d\uff20]"
+FORMULA = re.compile(rf"{START}(?=[{IGNORED}]*{SIGN})")
+# Text with an apostrophe before a formula gets another one, so that removing one restores any text.
+UNPREFIXED = re.compile(rf"{START}(?=[{IGNORED}']*{SIGN})")
+PREFIXED = re.compile(rf"{START}'(?=[{IGNORED}']*{SIGN})")
+GRADEBOOK_HEAD = ("student", "last_name", "first_name", "email", "lms_user_id")
+MOODLE_HEAD = ("username", "idnumber", "email")
 Line = list[Any]
 
 
@@ -226,8 +231,22 @@ def plain_cell(value: Any) -> Any:
     ("'=HYPERLINK(1)", 'Ada', -1.5, "Ada;'=1+1")
     """
     if isinstance(value, str) and not isinstance(value, ExactCell):
-        return FORMULA.sub(r"\1'", value)
+        return UNPREFIXED.sub(r"\1'", value)
     return "" if value is None else value
+
+
+def original_text(cell: str) -> str:
+    """Return the text for which `plain_cell` returns a cell.
+
+    >>> original_text("'=HYPERLINK(1)"), original_text("O'Neil"), original_text("''=1")
+    ('=HYPERLINK(1)', "O'Neil", "'=1")
+    """
+    return PREFIXED.sub(r"\1", cell)
+
+
+def is_own_export(head: Sequence[str]) -> bool:
+    """Whether the column names are those of an export in our format `gradebook` or `moodle`."""
+    return any(tuple(head[: len(own)]) == own for own in (GRADEBOOK_HEAD, MOODLE_HEAD))
 
 
 def _gradebook(roster: Roster) -> Iterator[Line]:
@@ -235,11 +254,7 @@ def _gradebook(roster: Roster) -> Iterator[Line]:
     has_sections = bool(people.names("section"))
     parts = ("score", "max", "auto", "manual", "extra", "late_penalty")
     yield [
-        "student",
-        "last_name",
-        "first_name",
-        "email",
-        "lms_user_id",
+        *GRADEBOOK_HEAD,
         *(["section"] if has_sections else []),
         *(f"{column.assignment}.{part}" for column in roster.columns for part in parts),
     ]
@@ -338,9 +353,7 @@ def _number(text: str) -> float | None:
 
 def _moodle(roster: Roster) -> Iterator[Line]:
     yield [
-        "username",
-        "idnumber",
-        "email",
+        *MOODLE_HEAD,
         *(f"{column.assignment}{part}" for column in roster.columns for part in ("", " feedback")),
     ]
     for student in roster.students:

@@ -39,6 +39,15 @@ def roster(
         ),
     ] = None,
     *,
+    id_column: Annotated[
+        str,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="The column with the students' ids (default: id or username).",
+            show_default=False,
+        ),
+    ] = "",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
@@ -61,10 +70,10 @@ def roster(
     are reported and not graded.
     """
     with report_errors():
-        students = students_in(file) if file else []
+        students = students_in(file, id_column) if file else []
         folder = _folder(course, students, new=bool(file) and not dry_run)
-        if file is None and (dry_run or drop_missing):
-            raise UserError("--dry-run and --drop-missing need a roster file")
+        if file is None and (dry_run or drop_missing or id_column):
+            raise UserError("--dry-run, --drop-missing and --id need a roster file")
         _require_known(folder, [*(drop or ()), *(restore or ())], students)
         if file:
             enrol(folder, file, students, dry_run=dry_run, drop_missing=drop_missing)
@@ -85,13 +94,13 @@ def _folder(course: Path, students: Sequence[dict[str, Any]], *, new: bool) -> C
     return CourseFolder.create(course) if new else CourseFolder.open(course)
 
 
-def students_in(file: Path) -> list[dict[str, Any]]:
+def students_in(file: Path, id_column: str = "") -> list[dict[str, Any]]:
     """Return the students in a roster file. Raises `UserError` if there is no file, or no class in
     it.
     """
     if not file.is_file():
         raise UserError(f"there is no file {file}")
-    return load_roster(file)
+    return load_roster(file, id_column)
 
 
 def enrol(

@@ -27,6 +27,7 @@ class RosterChanges:
         str
     ]  # folders in submitted/ of students who are not in the file or the course
     groups: Mapping[str, int]  # group -> number of students in the file
+    in_several: Mapping[str, str]  # student in several of Moodle's groups -> their names
 
     def lines(self) -> list[str]:
         """Return the changes in words, one line per kind."""
@@ -41,6 +42,11 @@ class RosterChanges:
         if self.groups:
             lines.append(
                 f"groups: {len(self.groups)}; students in the largest: {max(self.groups.values())}"
+            )
+        if self.in_several:
+            listed = [f"{name}: {groups}" for name, groups in self.in_several.items()]
+            lines.append(
+                f"in several groups in Moodle, the first of which is the section: {_listed(listed)}"
             )
         return lines
 
@@ -66,6 +72,7 @@ def roster_changes(folder: CourseFolder, students: Sequence[Mapping[str, Any]]) 
         sorted(name for name in listed if people.person(name).dropped),
         sorted(folder.submitters() - listed - present),
         groups,
+        {student["id"]: student["groups"] for student in students if "groups" in student},
     )
 
 

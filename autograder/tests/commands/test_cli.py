@@ -736,7 +736,10 @@ ARGUMENTS = {  # for every command: the end of its usage line, and its options
     ),
     "history": ("STUDY", {"--course", "--json", "--student"}),
     "regrade": ("[STUDY]", {"--answer", "--course", "--request", "--student"}),
-    "roster": ("[FILE]", {"--course", "--drop", "--drop-missing", "--dry-run", "--restore"}),
+    "roster": (
+        "[FILE]",
+        {"--course", "--drop", "--drop-missing", "--dry-run", "--id", "--restore"},
+    ),
     "publish": ("FOLDER", {"--course", "--finished-site", "--site", "--study"}),
     "similarity": ("STUDY", {"--course", "--previous"}),
 }

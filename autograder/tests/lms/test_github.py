@@ -1,13 +1,16 @@
 """GitHub Classroom: the roster, cloned repositories, and times from the grades."""
 
+import shutil
+import unicodedata
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.commands.roster import read_roster
 from autograder.course_folder import CourseFolder
+from autograder.errors import UserError
 from autograder.lms import github
 from autograder.lms.rosters import directory, remember_roster
 from autograder.lms.tables import read_table
@@ -19,11 +22,13 @@ from autograder.tests.support.lms_files import (
     BOMS,
     DELIMITERS,
     LOGINS,
+    NAMES,
     NEWLINES,
     STUDY,
     archive,
     collected,
     course,
+    student,
     submissions,
     written,
 )
@@ -120,6 +125,69 @@ def test_a_roster_is_the_same_after_reading_and_writing(logins, bom, delimiter, 
     again = read_table(table.text(), "it")
     assert again == table
     assert github.usernames(again) == {f"user{n}": login for n, login in enumerate(logins)}
+
+
+PIECES = st.lists(st.sampled_from(["a", "B", "hw"]), min_size=1, max_size=3).map("-".join)
+STUDENTS = st.tuples(
+    LOGINS | st.sampled_from(["'=x", "Zoë", unicodedata.normalize("NFD", "Zoë")]),
+    PIECES,
+    NAMES | st.just(""),
+)
+
+
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        STUDENTS,
+        min_size=1,
+        max_size=5,
+        unique_by=(
+            lambda row: unicodedata.normalize("NFC", row[0]),
+            lambda row: row[1].casefold(),
+        ),
+    ),
+    PIECES,
+    st.data(),
+)
+def test_each_repository_reaches_its_student_or_is_reported(
+    folder, tmp_path, students, assignment, data
+):
+    """Odd identifiers and names, and hyphens that allow several readings."""
+    for path in (folder.root / "submitted", tmp_path / "repositories"):
+        shutil.rmtree(path, ignore_errors=True)
+    (folder.root / "lms.json").unlink(missing_ok=True)
+    rows = [[name, user, str(number), full] for number, (name, user, full) in enumerate(students)]
+    head = ["identifier", "github_username", "github_id", "name"]
+    (tmp_path / "roster.csv").write_text(written([head, *rows]), "utf-8", newline="")
+    try:
+        found = read_roster((tmp_path / "roster.csv").read_text("utf-8"))
+    except UserError as error:
+        assert "line break" in str(error)
+        return
+    remember_roster(folder, tmp_path / "roster.csv")
+    submitted = data.draw(st.lists(st.sampled_from(students), min_size=1, unique=True))
+    for name, user, _ in submitted:
+        place = tmp_path / "repositories" / f"{assignment}-{user}"
+        place.mkdir(parents=True)
+        (place / MODULE).write_text(unicodedata.normalize("NFC", name), "utf-8")
+    known = [student(each["id"], each["first_name"], each["last_name"]) for each in found]
+    result = collected(folder, tmp_path / "repositories", students=known, system="github")
+    assert len(result.statuses) + len(result.refused) == len(submitted)
+    assert submissions(folder) == {f"{name}/{HOME}/{MODULE}": name for name in result.statuses}
+    assert len(result.refused) in (0, len(submitted))
+
+
+def test_a_repository_with_several_readings_is_not_collected(tmp_path):
+    """hw-ada-b may be Ada-B's, or B's in the assignment hw-ada; another repository decides."""
+    folder = course(tmp_path / "course")
+    students = [student("ada-b"), student("b"), student("zoe")]
+    path = archive(tmp_path / "s.zip", {f"r/hw-ada-b/{MODULE}": "x"})
+    result = collected(folder, path, students=students)
+    assert result.refused == ["hw-ada-b: no student on the roster has this name or number"]
+    path = archive(tmp_path / "s.zip", {f"r/hw-{s}/{MODULE}": s for s in ("ada-b", "zoe")})
+    assert list(collected(folder, path, students=students).statuses) == ["ada-b", "zoe"]
 
 
 def test_a_roster_of_github_adds_names_to_known_students(tmp_path):

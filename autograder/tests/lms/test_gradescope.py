@@ -1,20 +1,26 @@
 """Gradescope-like archives with metadata, and rosters."""
 
+import shutil
+
 import pytest
-from hypothesis import given
+import yaml
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.commands.roster import read_roster
+from autograder.course_folder import nfc
 from autograder.errors import UserError
 from autograder.tests.support.lms_files import (
     BOMS,
     DELIMITERS,
     LOGINS,
+    NAMES,
     NEWLINES,
     STUDY,
     archive,
     collected,
     course,
+    student,
     submissions,
     written,
 )
@@ -97,6 +103,80 @@ def test_submissions_with_times_and_groups(folder, tmp_path, root):
     ]
 
 
+def test_lines_of_output_are_not_metadata(folder, tmp_path):
+    """Neither after an empty line nor after a character that only Python takes for a line break."""
+    evil = METADATA.replace(
+        "    - output: |\n",
+        "    - output: |\n\n        :created_at: 2026-01-01\u2028no: [ YAML\n\n        a: b: c\n",
+    )
+    path = archive(
+        tmp_path / "s.zip", {"submission_metadata.yml": evil, f"submission_101/{MODULE}": "ada"}
+    )
+    assert collected(folder, path).statuses == {"ada": "new"}
+    assert submissions(folder)[f"ada/{HOME}/timestamp.txt"] == "2026-03-03 11:30:00 UTC"
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes text with several lines as Ruby does, as a block."""
+
+
+_Dumper.add_representer(
+    str,
+    lambda dumper, text: dumper.represent_scalar(
+        "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
+    ),
+)
+OUTPUT = st.lists(
+    st.sampled_from(["", "a: b: c", "  :submitters:", "submission_1:", "- [", "x\u2028y", "=1"])
+).map("\n".join)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(LOGINS, NAMES, NAMES, st.booleans(), OUTPUT, st.booleans()),
+        min_size=1,
+        max_size=4,
+        unique_by=lambda row: row[0],
+    )
+)
+def test_odd_names_and_ids_reach_their_students(folder, tmp_path, rows):
+    """Each submission goes to the student with its SID or address, whatever is in the results."""
+    shutil.rmtree(folder.root / "submitted", ignore_errors=True)
+    table = [["First Name", "Last Name", "SID", "Email", "Role", "Sections"]]
+    metadata, files = {}, {}
+    for number, (login, first, last, has_sid, output, results_first) in enumerate(rows):
+        sid, email = login if has_sid else "", f"{number}.{login}@x.org"
+        table.append([first, last, sid, email, "Student", last])
+        submitter = {":name": f"{first} {last}", ":sid": sid, ":email": email}
+        results = {":results": {"tests": [{"output": output}]}}
+        metadata[f"submission_{number}"] = {
+            ":submitters": [submitter],
+            **(results if results_first else {}),
+            ":created_at": "2026-03-02 09:00:00.5 Z",
+            **results,
+        }
+        files[f"submission_{number}/{MODULE}"] = sid or email
+    try:
+        found = read_roster(written(table))
+    except UserError as error:
+        assert "line break" in str(error)
+        return
+    text = yaml.dump(metadata, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+    path = archive(tmp_path / "s.zip", {"submission_metadata.yml": text, **files})
+    known = [student(s["id"], s["first_name"], s["last_name"], s["email"]) for s in found]
+    result = collected(folder, path, students=known)
+    assert (result.system, result.refused) == ("gradescope", [])
+    time = "2026-03-02 09:00:00 UTC"
+    assert submissions(folder) == {
+        f"{name}/{HOME}/{file}": content
+        for name in files.values()
+        for file, content in ((MODULE, name), ("timestamp.txt", time))
+    }
+
+
 def test_the_newest_of_several_submissions_counts(folder, tmp_path):
     """A student may be in two groups."""
     again = METADATA.replace("submission_101", "submission_201").replace(
@@ -167,12 +247,19 @@ def test_a_roster_has_students_only():
     assert (student["first_name"], student["last_name"]) == ("Ada", "Byron")
 
 
-@given(st.lists(LOGINS, min_size=1, max_size=5, unique=True), BOMS, DELIMITERS, NEWLINES)
-def test_a_roster_keeps_ids(logins, bom, delimiter, newline):
-    """Ids and addresses are unchanged, whatever the form of the file."""
+@given(
+    st.lists(LOGINS, min_size=1, max_size=5, unique=True),
+    NAMES.filter(str.isprintable).map(nfc),
+    BOMS,
+    DELIMITERS,
+    NEWLINES,
+)
+def test_a_roster_keeps_ids_names_and_sections(logins, name, bom, delimiter, newline):
+    """They are unchanged, whatever the form of the file."""
     head = ["First Name", "Last Name", "SID", "Email", "Role", "Sections"]
-    rows = [["A", "B", login, f"{n}@x.org", "Student", ""] for n, login in enumerate(logins)]
+    rows = [[name, name, login, f"{n}@x.org", "Student", name] for n, login in enumerate(logins)]
     found = read_roster(written([head, *rows], delimiter, newline, bom))
-    assert [(s["id"], s["email"]) for s in found] == [
-        (login, f"{n}@x.org") for n, login in enumerate(logins)
+    names = dict.fromkeys(("first_name", "last_name", "section"), name.strip())
+    assert found == [
+        {"id": login, "email": f"{n}@x.org", **names} for n, login in enumerate(logins)
     ]

@@ -10,14 +10,16 @@ from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
 from autograder.commands.roster import add_roster, read_roster
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, nfc
 from autograder.database import db_url
+from autograder.errors import UserError
 from autograder.lms import moodle
 from autograder.lms.tables import read_table
 from autograder.tests.support.commands import autograder, is_one_sentence
 from autograder.tests.support.lms_files import (
     BOMS,
     DELIMITERS,
+    LOGINS,
     NAMES,
     NEWLINES,
     STUDY,
@@ -35,6 +37,15 @@ Username,First name,Last name,ID number,Email address
 ada,Ada,Byron,4711,ada@example.org
 ben,Ben,Li,4712,ben@example.org
 zoe,Zoë,Õunapuu,4713,zoe@example.org
+"""
+# The columns of user/action_redir.php with ID numbers, and Roles as on the page of participants.
+PARTICIPANTS = """\
+\ufeff"First name","Last name","ID number","Email address",Groups,Roles
+Ada,Byron,4711,ada@example.org,"Lab A",Student
+Ben,Li,4712,ben@example.org,"Lab B, Team 3",Student
+Zoë,Õunapuu,4713,zoe@example.org,,"Student, Non-editing teacher"
+Grace,Hopper,,grace@example.org,"Lab A, Lab B","Teacher, Manager"
+Tim,Tutor,,tim@example.org,,"Non-editing teacher"
 """
 # The columns of mod/assign/gradingtable.php, with a byte order mark and Moodle's own times.
 WORKSHEET = """\
@@ -85,6 +96,77 @@ def folder(school, tmp_path) -> CourseFolder:
 def collect(folder: CourseFolder, *options) -> object:
     """Run the command."""
     return autograder("collect", "study3", "-c", str(folder.root), *map(str, options))
+
+
+def test_participants_have_sections_and_no_staff():
+    """The first of several groups is the section; students who also teach are kept."""
+    found = read_roster(PARTICIPANTS, "email address")
+    assert [(row["id"], row["section"], row.get("groups")) for row in found] == [
+        ("ada@example.org", "Lab A", None),
+        ("ben@example.org", "Lab B", "Lab B, Team 3"),
+        ("zoe@example.org", "", None),
+    ]
+    assert found[2] == {
+        "id": "zoe@example.org",
+        "first_name": "Zoë",
+        "last_name": "Õunapuu",
+        "email": "zoe@example.org",
+        "lms_user_id": "4713",
+        "section": "",
+    }
+    assert [row["id"] for row in read_roster(PARTICIPANTS, "ID number")] == ["4711", "4712", "4713"]
+    with_username = PARTICIPANTS.replace("ID number", "Username")
+    assert [row["id"] for row in read_roster(with_username)] == ["4711", "4712", "4713"]
+    own_section = PARTICIPANTS.replace("ID number", "Section")
+    assert read_roster(own_section, "Email address")[0]["section"] == "4711"
+    with pytest.raises(UserError, match=r"no column id.*--id 'Email address'"):
+        read_roster(PARTICIPANTS)
+    with pytest.raises(UserError, match="--id 'Login' must be one of the columns"):
+        read_roster(PARTICIPANTS, "Login")
+    with pytest.raises(UserError, match="--id is not for"):
+        read_roster("identifier,github_username\nada,a\n", "identifier")
+
+
+def test_the_command_imports_participants(folder, tmp_path):
+    """Addresses of known students add no second student; several groups are reported."""
+    (tmp_path / "participants.csv").write_text(
+        PARTICIPANTS + "New,One,,new@example.org,Lab A,Student\n", "utf-8"
+    )
+    command = ["roster", str(tmp_path / "participants.csv"), "-c", str(folder.root)]
+    done = autograder(*command)
+    assert done.exit_code == 2 and is_one_sentence(done.stderr)
+    done = autograder(*command, "--id", "Email address")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[:-1] == [
+        "added: 1 (new@example.org)",
+        "changed: ada: section Lab A (before: none)",
+        "changed: ben: section Lab B (before: none)",
+        "in several groups in Moodle, the first of which is the section: 1 (ben: Lab B, Team 3)",
+    ]
+    sections = {name: person.section for name, person in folder.people().students.items()}
+    assert sections == {"ada": "Lab A", "ben": "Lab B", "zoe": "", "new@example.org": "Lab A"}
+
+
+@given(
+    st.lists(st.tuples(LOGINS, NAMES, NAMES), min_size=1, max_size=5, unique_by=lambda row: row[0]),
+    BOMS,
+    DELIMITERS,
+    NEWLINES,
+)
+def test_participants_keep_ids_names_and_sections(rows, bom, delimiter, newline):
+    """They are unchanged, whatever the form of the file; a group's name without commas is kept."""
+    head = ["First name", "Last name", "Email address", "Groups", "Roles"]
+    lines = [[first, last, login, last, "Student"] for login, first, last in rows]
+    try:
+        found = read_roster(written([head, *lines], delimiter, newline, bom), "Email address")
+    except UserError as error:
+        assert "line break" in str(error)
+        return
+    assert [(s["id"], s["first_name"], s["last_name"], s["email"]) for s in found] == [
+        (login, nfc(first).strip(), nfc(last).strip(), login) for login, first, last in rows
+    ]
+    for each in found:
+        assert "," in each["last_name"] or each["section"] == each["last_name"]
 
 
 @pytest.mark.parametrize(

@@ -3,15 +3,19 @@
 import csv
 import io
 import shutil
+import unicodedata
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nbgrader.api import Gradebook
 
 from autograder import workspace
+from autograder.commands.roster import read_roster
 from autograder.course_folder import CONFIG_FILE, CourseFolder, CourseFolderError
+from autograder.course_folder.people import People, Person, write_people
+from autograder.errors import UserError
 from autograder.grading.records.ledger import Graded, record_fault
 from autograder.grading.run.batch import grade
 from autograder.release.assignments import add_students, generate_assignment
@@ -19,6 +23,15 @@ from autograder.release.notebooks import answer_id
 from autograder.reporting import export as exporting
 from autograder.reporting.gradebook import marks_of, open_gradebook
 from autograder.tests.support.commands import autograder
+from autograder.tests.support.lms_files import (
+    BOMS,
+    DELIMITERS,
+    LOGINS,
+    NAMES,
+    NEWLINES,
+    student,
+    written,
+)
 from course.checks import load_study
 
 pytestmark = pytest.mark.xdist_group("export")
@@ -239,6 +252,60 @@ def test_no_cell_is_a_formula_whatever_the_file_is_split_at(letters, separator):
     for line in csv.reader(file.getvalue().splitlines(), delimiter=separator):
         for cell in line:
             assert not cell.strip(' \t\r\n\v\f"\ufeff\u2028').startswith(SIGNS), cell
+
+
+@given(st.lists(st.sampled_from([*SIGNS, *";\t|\r\n,' a1\ufeff\u2028\x1c"]), max_size=9))
+def test_the_text_of_a_prefixed_cell_can_be_restored(letters):
+    """Also of text that has apostrophes already."""
+    text = "".join(letters)
+    assert exporting.original_text(exporting.plain_cell(text)) == text
+
+
+FIELDS = ("id", "first_name", "last_name", "email", "section", "lms_user_id")
+ODD_IDS = st.sampled_from(["'=x", "''-1", "Zoë", unicodedata.normalize("NFD", "Zoë"), "a;=b"])
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.tuples(LOGINS | ODD_IDS, *[NAMES | st.just("")] * (len(FIELDS) - 1)),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda row: unicodedata.normalize("NFC", row[0]),
+    ),
+    BOMS,
+    DELIMITERS,
+    NEWLINES,
+)
+def test_the_import_of_an_export_is_the_identity(tmp_path, rows, bom, delimiter, newline):
+    """Ids, names and sections are the same, also if a spreadsheet saved the file in another form.
+
+    The columns for Moodle's import have no names and sections, so importing them changes neither.
+    """
+    try:
+        found = read_roster(written([FIELDS, *rows], delimiter, newline, bom))
+    except UserError as error:  # names with line breaks cannot be on a roster
+        assert "line break" in str(error)
+        return
+    sections = {row["id"]: Person(row["section"]) for row in found}
+    write_people(tmp_path, People(sections, roster=True))
+    people = [
+        student(row["id"], *(row[name] for name in (*FIELDS[1:4], "lms_user_id"))) for row in found
+    ]
+    column = exporting.Column(NAME, 20, {}, {})
+    roster = exporting.Roster(CourseFolder(tmp_path), people, [column])
+    has_sections = any(row["section"] for row in found)  # otherwise there is no column for them
+    for kind, lost in (
+        ("gradebook", () if has_sections else ("section",)),
+        ("moodle", ("first_name", "last_name", "section")),
+    ):
+        cells = csv.reader(io.StringIO(exporting.export(roster, kind)))
+        again = read_roster(written(cells, delimiter, newline, bom))
+        assert again == [
+            {name: value for name, value in row.items() if name not in lost} for row in found
+        ]
 
 
 @pytest.mark.parametrize("value", ["Ada", "a=b", "4711", "", -1.5, 0, 3])
