@@ -18,6 +18,7 @@ from course.checks.replies import Replies
 from course.checks.running import in_process, process
 
 CHECKS = [check for name in studies() for check in load_study(name).checks.values()]
+RUNS = 3  # the shortest one counts: other work on the machine only adds computing time
 SLOW = "from time import process_time\nwhile process_time() < {}:\n    pass\n"
 
 
@@ -77,8 +78,9 @@ def test_limits_are_about_twenty_times_the_time_of_the_reference(name):
     for study in (load_study(name), hidden_cases.hidden_study(name)):
         checks = [check.name for check in study.checks.values() if check.ask not in MATCHES]
         text = workspace.module_texts(study)["reference"]
-        for check, replies in workspace.run_checks(study, text, 60, checks).items():
-            needed = replies.computed / speed_factor()
+        runs = [workspace.run_checks(study, text, 60, checks) for _ in range(RUNS)]
+        for check in checks:
+            needed = min(run[check].computed for run in runs) / speed_factor()
             assert DEFAULT_FACTOR / 2 * needed <= study.checks[check].time_limit, check
 
 
