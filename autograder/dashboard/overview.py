@@ -230,12 +230,13 @@ def parse(argv: Sequence[str] | None = None) -> tuple[str, *tuple[str, ...]]:
     parser.add_argument(
         "folder", metavar="FOLDER", help="the course folder; a missing or empty one is set up"
     )
-    parser.add_argument(
+    options = parser.add_argument(
         "options",
         metavar="OPTION",
         nargs=argparse.REMAINDER,
         help="an option of JupyterLab, for example --no-browser; --help-all lists them",
     )
+    options.required = False  # otherwise Python 3.11 lists it among the missing arguments
     arguments = parser.parse_args(argv)
     if not arguments.folder:
         parser.error("the name of the folder is empty")
