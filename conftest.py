@@ -14,6 +14,17 @@ settings.register_profile("kit", deadline=None, suppress_health_check=[HealthChe
 settings.load_profile("kit")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the marker of tests that are skipped while their inputs are unchanged, which has no
+    effect in a student's kit.
+    """
+    config.addinivalue_line(
+        "markers",
+        "content(study, inputs): a test of the content of a study, or of all studies, which reads "
+        "only some files if `inputs` names them; see autograder/tests/support/content.py",
+    )
+
+
 @pytest.hookimpl(trylast=True)  # runs after the order has been shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Reject names that are too long. pytest puts a test's name into the environment, and if the

@@ -19,7 +19,7 @@ from autograder.workspace import answer_path, load_answer
 from course.checks import load_study
 from tictactoe import Board
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("browser")]
 # A game whose agent waits and then plays a move that depends only on the position.
 WAITS = """class Late:
     may, asked = threading.Event(), set()

@@ -13,7 +13,7 @@ from autograder.workspace.strip import stub, written_functions
 from course.checks import Study, load_study
 from tictactoe import Board
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("browser")]
 END, MIDDLE = Board("xoxoxo___"), Board("x_o_x_o__")
 # A notebook per study, the objects made before anything is written, and a cell that needs all.
 BROKEN = {  # other files that are saved, and the output of the cell

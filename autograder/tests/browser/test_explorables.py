@@ -10,7 +10,7 @@ from autograder.tests.support.pages.widget_faults import faults
 from autograder.workspace import answer_path
 from course.checks import load_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("browser")]
 STUDIES = ("study5", "study6", "study7", "study8", "study9")
 PAPER = "svg => getComputedStyle(svg.querySelector('rect')).fill"
 TO_THE_MIDDLE = """slider => { slider.value = Math.floor(slider.max / 2);

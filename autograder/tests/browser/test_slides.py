@@ -7,7 +7,7 @@ from autograder.tests.support.pages.axe import GRAVE, findings
 from autograder.tests.support.pages.fits import SIZES, misfits
 from course.checks import load_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("browser")]
 PROJECTORS = {"laptop": (1366, 768), "old": (1024, 768), "large": (1920, 1080)}
 LEAST = 12  # minimum text size in pixels, on the smallest screen
 MISFITS = """() => [...document.querySelectorAll(".content")].filter(box =>

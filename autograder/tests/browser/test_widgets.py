@@ -11,7 +11,7 @@ from autograder.tests.support.pages.widget_faults import faults, grave, window
 from autograder.workspace import answer_path
 from course.checks import load_study
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.slow, pytest.mark.content, pytest.mark.xdist_group("browser")]
 SIZED = {"counts", "explorer", "two searches", "replay"}  # checked in windows of all sizes
 
 

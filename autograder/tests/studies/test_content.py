@@ -21,6 +21,10 @@ def test_of_one_study():
 def test_of_all():
     pass
 
+@pytest.mark.content(inputs=["course/shared.py"])
+def test_of_a_file():
+    pass
+
 def test_of_something_else():
     pass
 """
@@ -28,7 +32,7 @@ def test_of_something_else():
 
 @pytest.fixture
 def run(tmp_path):
-    """Run the three tests in a small checkout; return their results, in order."""
+    """Run the four tests in a small checkout; return their results, in order."""
     tests = tmp_path / "autograder" / "tests"
     plugins = tests / "support"
     for folder in (plugins, tmp_path / "course" / "study1_x", tmp_path / "course" / "study2_x"):
@@ -72,32 +76,34 @@ def run(tmp_path):
     "processes", [["-n0"], ["-n2", "--dist", "loadgroup"]], ids=["alone", "in two processes"]
 )
 def test_what_has_passed_is_skipped_until_something_changes(run, tmp_path, processes):
-    """A file of a study is an input of that study's tests and of tests of all studies."""
-    assert run("-n0")[0] == run("-n0")[0] == "..."
+    """A file of a study is an input of that study's tests and of tests of all studies; a test can
+    name its inputs.
+    """
+    assert run("-n0")[0] == run("-n0")[0] == "...."
     run(*processes, "--content")
     outcomes, said = run("-n0")
-    assert outcomes == "ss."
+    assert outcomes == "sss."
     assert content.UNCHANGED in said
-    assert run("-n0", "--content")[0] == "..."
+    assert run("-n0", "--content")[0] == "...."
     (tmp_path / "course" / "study2_x" / "table.toml").touch()
-    assert run("-n0")[0] == "s.."
+    assert run("-n0")[0] == "s.s."
     run("-n0", "--content")
     (tmp_path / "course" / "shared.py").touch()
-    assert run("-n0")[0] == "..."
+    assert run("-n0")[0] == "...."
 
 
 @pytest.mark.slow
 def test_what_has_failed_runs_again(run):
     """A failure removes the record of an earlier success."""
     run("-n0", "--content")
-    assert run("-n0")[0] == "ss."
-    assert run("-n0", "--content", FAIL="1")[0] == "F.."
-    assert run("-n0")[0] == ".s."
+    assert run("-n0")[0] == "sss."
+    assert run("-n0", "--content", FAIL="1")[0] == "F..."
+    assert run("-n0")[0] == ".ss."
 
 
 def test_the_inputs_are_code_and_data():
     """Tests are not among them."""
-    names = [name for name, _ in content._files()]
+    names = [name for name, _ in content._files(("requirements.lock", *content.FOLDERS))]
     for part in (
         "autograder/studies/study3_type_a/heuristic.py",
         "autograder/doctor/proof.py",

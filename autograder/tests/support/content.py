@@ -1,14 +1,14 @@
-"""A pytest plugin that skips tests of a study's content if their inputs have not changed.
+"""A pytest plugin that skips tests of content if their inputs have not changed.
 
-These tests verify the answers, the mutants, the outsiders' modules and the notebooks, and take many
-minutes. `content.json` holds a digest of the inputs of each test that has passed.
-`python3 run.py test --all --content` runs all of these tests and updates that file.
+These tests verify the answers, the mutants, the outsiders' modules, the notebooks, the pages and the
+engines of the games, and take many minutes. `content.json` holds a digest of the inputs of each test
+that has passed. `python3 run.py test --all --content` runs all of these tests and updates that file.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -53,21 +53,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Declare the marker."""
-    config.addinivalue_line(
-        "markers",
-        "content(study): a test of the content of a study, or of "
-        "all studies; see autograder/tests/support/content.py",
-    )
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip tests of content whose inputs have not changed; with `--content`, skip none."""
     noted = recorded()
     for item in items:
         if mark := item.get_closest_marker("content"):
-            now = digest(item.path, *mark.args)
+            now = digest(item.path, *mark.args, **mark.kwargs)
             test = _name(item)
             if config.getoption("--content"):
                 item.user_properties.append(("content", (test, now)))
@@ -95,21 +86,21 @@ def recorded() -> dict[str, str]:
     return json.loads(RECORD.read_text("utf-8")) if RECORD.exists() else {}
 
 
-def digest(test: Path, study: str | None = None) -> str:
+def digest(test: Path, study: str | None = None, inputs: Iterable[str] = FOLDERS) -> str:
     """A digest of the inputs of a test module.
 
     These are the module itself, the helper modules in its folder and in those above it, the helpers
-    of all tests, and the code and data of the kit, without the files of studies other than `study`
-    if one is given.
+    of all tests, and the kit's files `inputs`, with those in folders, without the files of studies
+    other than `study` if one is given.
     """
     helpers = [
         path
         for folder in (*_folders(test), *sorted(ROOT.glob("*/tests/support/**")))
         for path in sorted(folder.glob("*.py"))
-        if not path.name.startswith("test_")
+        if not path.name.startswith("test_") and path != Path(__file__)
     ]
     found = hashlib.sha256(b"".join(path.read_bytes() for path in [test, *helpers]))
-    for name, of_file in _files():
+    for name, of_file in _files(("requirements.lock", *inputs)):
         if study is None or {*STUDY.findall(name)} <= {study}:
             found.update(f"{name} {of_file}\n".encode())
     return found.hexdigest()[:16]
@@ -127,20 +118,20 @@ def _name(item: pytest.Item) -> str:
 
 
 @cache
-def _files() -> list[tuple[str, str]]:
+def _files(names: tuple[str, ...]) -> list[tuple[str, str]]:
     return [
         (path.relative_to(ROOT).as_posix(), hashlib.sha256(path.read_bytes()).hexdigest())
-        for path in (ROOT / "requirements.lock", *sorted(_below()))
+        for name in names
+        for path in sorted(_below(ROOT / name))
     ]
 
 
-def _below() -> Iterator[Path]:
-    for folder in FOLDERS:
-        for path in (ROOT / folder).rglob("*"):
-            parts = path.relative_to(ROOT).parts
-            if (
-                path.is_file()
-                and not NOT_READ & {*parts}
-                and not any(part.startswith(".") for part in parts)
-            ):
-                yield path
+def _below(top: Path) -> Iterator[Path]:
+    for path in [top, *top.rglob("*")]:
+        parts = path.relative_to(ROOT).parts
+        if (
+            path.is_file()
+            and not NOT_READ & {*parts}
+            and not any(part.startswith(".") for part in parts)
+        ):
+            yield path

@@ -167,6 +167,7 @@ def test_other_rules_are_refused(rules):
         FittedLookAhead().choose(State.deal(rules, seed=1).observation())
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1, 8])
 def test_it_beats_greedy(width):

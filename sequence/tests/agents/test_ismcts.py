@@ -254,6 +254,7 @@ def test_default_budget():
     assert (ISMCTS().seconds, ISMCTS().iterations) == (0.2, None)
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 def test_it_beats_greedy():
     """With 60 iterations, ISMCTS wins at least 13 of 20 games (10 deals from both seats)."""

@@ -177,6 +177,7 @@ def test_drawing():
 CELL = st.sampled_from(["", "0", "0", "0", "0", "0", "0!", "1", "1!"])
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 @settings(max_examples=800, deadline=None)
 @given(st.lists(CELL, min_size=96, max_size=96), st.integers(0, 95), st.booleans())

@@ -10,6 +10,7 @@ from sequence import State
 GAMES = 2_000  # with seeds 0 to 1,999
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 def test_known_figures_of_random_play():
     """Over 2,000 seeded games, the figures agree with the rule book within stated tolerances.

@@ -77,6 +77,7 @@ def test_random_games_beside_the_slow_rules(rules):
     assert sum(slow_and_fast(rules, seed) for seed in range(12)) > 200
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_many_random_games_beside_the_slow_rules(rules):
@@ -133,6 +134,7 @@ def test_invariants(rules):
         play_checked(rules, seed)
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 @pytest.mark.parametrize("tables", [TABLES[:2], TABLES[2:]], ids=["draft", "official"])
 def test_invariants_of_ten_thousand_games(tables):

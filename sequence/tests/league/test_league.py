@@ -152,6 +152,7 @@ def test_same_league_same_bytes(tmp_path):
     assert games(TRUSTED(agents, deals=2, seed=5)) != games(first)
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 def test_processes_play_the_same_games():
     """Agents in processes, with one or two games at a time, play the same games as trusted agents."""
@@ -161,6 +162,7 @@ def test_processes_play_the_same_games():
     assert games(league(agents, deals=1, seed=1, jobs=2, action=60)) == games(here)
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 def test_a_bad_agent_costs_only_itself(tmp_path):
     """A bad agent loses all its games, and the others' games are the same as without it."""
@@ -179,6 +181,7 @@ def test_a_bad_agent_costs_only_itself(tmp_path):
     assert len(replay.read(text)) < 20
 
 
+@pytest.mark.content(inputs=["common", "sequence", "tictactoe"])
 @pytest.mark.slow
 def test_all_bad_agents(tmp_path):
     """A league in which all agents are bad still ends."""

