@@ -244,6 +244,7 @@ def test_sources_and_rights_are_there(small):
         assert "Sequence is a trade mark; this course is not made or approved" in text
 
 
+@pytest.mark.content
 @pytest.mark.slow
 @pytest.mark.xdist_group("book")
 def test_the_same_notebook_makes_the_same_pages(small, tmp_path):
@@ -268,6 +269,7 @@ def test_the_whole_book_stands_by_itself(whole_book):
         assert f"You write <code>{source.study.module}</code>" in page
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_previous_and_next_go_through_all_pages(tmp_path, monkeypatch):
     """The links lead from the first page through all others in turn, and back again."""
@@ -321,6 +323,7 @@ def answer_lines():
     return max(solutions(answer_path(STUDY).read_text("utf-8")), key=len)
 
 
+@pytest.mark.content
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
@@ -368,6 +371,7 @@ def test_a_picture_without_words_is_refused(tmp_path, monkeypatch, data, problem
         write_book(tmp_path / "book", [given(tmp_path, shown)])
 
 
+@pytest.mark.content
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "seconds", "problem"),
@@ -402,6 +406,7 @@ def test_a_signal_stops_the_book(tmp_path, number):
     assert not psutil.wait_procs(kernels, timeout=10)[1]
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_output_on_stderr_is_excluded_and_reported(tmp_path):
     """Warnings, which contain local paths, do not appear in the book."""
@@ -434,6 +439,7 @@ def test_a_folder_that_is_no_book_is_left_alone(tmp_path, kind):
     assert sorted(tmp_path.rglob("*")) == before
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_a_book_takes_the_place_of_an_earlier_one(tmp_path, monkeypatch):
     """No file of the earlier book remains; an empty folder is also accepted."""
