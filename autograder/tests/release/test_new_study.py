@@ -14,16 +14,17 @@ from autograder.course_folder import CourseFolder
 from autograder.errors import UserError
 from autograder.release.own_course.new_study import new_study
 from autograder.tests.support.needs import need_isolation
+from autograder.workspace.strip import BEGIN, END
 from common.command_lines import KIT
 from course.checks import load_study, studies
 from course.checks.study_paths import VARIABLE
 
+MAX_LINES = 150  # of the guide, and of what its reader writes
 GUIDE = (KIT / "docs" / "own_study.md").read_text("utf-8")
-COMMANDS = [
-    line
-    for block in re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
-    for line in block.splitlines()
-]
+STEP = re.compile(  # commands, or a block for a file of the study
+    r"(?:Add to\s`(?P<file>[^`]+)`(?P<how>[^:]*):\n\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 @pytest.fixture
@@ -53,41 +54,85 @@ def test_a_second_study_has_the_next_number(course):
 
 @pytest.mark.slow
 def test_the_guide_leads_from_nothing_to_marks(tmp_path):
-    """Its commands are run as they are printed; a right, a wrong and an unchanged module get the
-    marks that they deserve.
+    """The steps are taken as printed. A right module, two wrong ones and the stub get the marks
+    that they deserve.
     """
+    assert len(GUIDE.splitlines()) < MAX_LINES
     need_isolation()
-    assert len(GUIDE.splitlines()) < 150
-    before_grading = next(i for i, line in enumerate(COMMANDS) if " grade " in line)
-    for number, line in enumerate(COMMANDS):
-        if number == before_grading:
-            submit(tmp_path / "my_course")
-        words = shlex.split(line)
-        assert words[:2] == ["python3", "run.py"]
-        ran = subprocess.run(
-            [sys.executable, "-P", "-m", "autograder", *words[2:]],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert ran.returncode == 0 or (ran.returncode == 1 and words[2] == "grade"), (
-            line + ran.stdout + ran.stderr
-        )
-    with (tmp_path / "my_course/reports/gradebook.csv").open(encoding="utf-8") as file:
+    course = tmp_path / "my_course"
+    steps = list(STEP.finditer(GUIDE))
+    assert GUIDE.count("```") == 2 * len(steps)
+    written = 0
+    for step in steps:
+        if step["file"]:
+            written += add(course / "studies" / step["file"], step["text"], step["how"])
+            continue
+        assert step["language"] == "sh"
+        for line in step["text"].splitlines():
+            if " grade " in line:
+                submit(course)
+            run_line(line, tmp_path)
+            written += 1
+    assert written < MAX_LINES
+    with (course / "reports/gradebook.csv").open(encoding="utf-8") as file:
         scores = {row["student"]: float(row["study11_nim.score"]) for row in csv.DictReader(file)}
-    assert scores == {"ada": 4, "ben": 2, "cy": 0}
-    page = (tmp_path / "my_course/feedback/ben/study11_nim/20_nim.html").read_text("utf-8")
-    assert "The opponent must be left with a multiple of 4" in page
+    assert scores == {"ada": 6, "ben": 4, "cy": 0, "dan": 5}
+    for student, sentence in {
+        "ben": "The opponent must be left with a multiple of 4",
+        "dan": "An even total is not always lost",
+    }.items():
+        page = (course / f"feedback/{student}/study11_nim/20_nim.html").read_text("utf-8")
+        assert sentence in page
+
+
+def add(file: Path, block: str, how: str) -> int:
+    """Append a block of the guide to its file, with a solution region if the guide requires one;
+    return the number of lines.
+    """
+    if BEGIN in how and END in how:
+        head, quotes, solution = block.rpartition('"""\n')
+        block = f"{head}{quotes}    {BEGIN}\n{solution}    {END}\n"
+    else:
+        assert not how
+    file.write_text(f"{file.read_text('utf-8')}\n\n{block}", "utf-8")
+    return len(block.splitlines())
+
+
+def run_line(line: str, folder: Path) -> None:
+    """Run one command of the guide. `grade` returns 1, because a stub needs attention."""
+    program, script, *words = shlex.split(line)
+    assert (program, script) == ("python3", "run.py")
+    if words[0] == "test":
+        command = [
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            str(KIT / "pyproject.toml"),
+            *words[1:],
+        ]
+    else:
+        command = ["autograder", *words]
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0 or (ran.returncode == 1 and words[0] == "grade"), (
+        line + ran.stdout + ran.stderr
+    )
 
 
 def submit(course: Path) -> None:
-    """Put three submissions into the course: the answer, a known mistake and the stub."""
+    """Put four submissions into the course: the answer, two known mistakes and the stub."""
     answer = (course / "studies/autograder/studies/study11_nim/nim.py").read_text("utf-8")
     for student, text in {
         "ada": answer,
         "ben": answer.replace("% (MOST + 1)", "% MOST"),
         "cy": None,
+        "dan": answer.replace("xor ^= n", "xor ^= n % 2"),
     }.items():
         folder = course / "submitted" / student / "study11_nim"
         shutil.copytree(course / "release" / "study11_nim", folder)
