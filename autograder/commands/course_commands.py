@@ -1,6 +1,6 @@
 """The commands with which a course folder owns its course."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import typer
@@ -9,7 +9,7 @@ from autograder.commands.console import print_error, print_line, progress
 from autograder.commands.options import NEEDS_ATTENTION, CoursePath, report_errors
 from autograder.course_folder import CourseFolder
 from common.command_lines import advice
-from course.checks import Study, studies
+from course.checks import Study, load_study, studies
 from course.checks.study_paths import use_studies
 
 
@@ -38,10 +38,10 @@ def adapt(
     """
     with report_errors():
         folder = CourseFolder.open(course)
-        if messages:
-            write_messages(folder)
         if not adapt_studies(folder):
             print_line(f"the studies of {folder.root} are up to date")
+        if messages:  # after the studies, because they have messages too
+            write_messages(folder)
         if summary := compile_translations(folder):
             print_line(summary)
 
@@ -50,11 +50,13 @@ def upgrade(course: CoursePath) -> None:
     """Show what this version of the kit changes for a course. Nothing is changed.
 
     Example: autograder upgrade --course my_course, with the new kit, before you use it for the
-    course. It compares every assignment that was generated with the present studies, and tries the
-    course's own table. The exit status is 1 if something changes.
+    course. It compares every assignment that was generated with the present studies, tries the
+    course's own table, and lists the files of the course folder that the new version cannot use
+    unchanged. The exit status is 1 if something changes.
     """
     with report_errors():
         folder = CourseFolder.open(course)
+        from autograder.course_folder.outdated_files import outdated_files
         from autograder.release.own_course import upgrade as upgrading
         from autograder.release.own_course.adapted_studies import Adaptation
 
@@ -80,9 +82,14 @@ def upgrade(course: CoursePath) -> None:
                 f"{assignment}: an earlier version of the kit generated it, so its differences are "
                 "unknown; generate it again to be sure"
             )
-        if not (outdated or problems or differing or unknown):
+        adapted = {*adaptation.studies, *outdated}
+        files = [*outdated_files(folder, adapted), *outdated_translations(folder)]
+        for sentence in files:
+            print_line(sentence)
+        is_current = not (outdated or problems or differing or unknown or files)
+        if is_current:
             print_line(f"{folder.root}: nothing changes")
-    raise typer.Exit(NEEDS_ATTENTION if outdated or problems or differing or unknown else 0)
+    raise typer.Exit(0 if is_current else NEEDS_ATTENTION)
 
 
 def new_study(
@@ -122,6 +129,36 @@ def write_messages(folder: CourseFolder) -> None:
     from autograder.release.own_course.translation import update_messages
 
     print_line(str(update_messages(folder)))
+
+
+def outdated_translations(folder: CourseFolder) -> Iterator[str]:
+    """Yield a sentence if the file for translators does not have the present messages."""
+    from babel.messages.pofile import read_po
+
+    from autograder.release.own_course.message_extraction import messages_of
+    from autograder.release.own_course.translation import TranslationError
+
+    if (file := folder.translations()) is None:
+        return
+    try:
+        public_translations(folder, [])  # validates the file
+    except TranslationError as error:
+        yield str(error)
+        return
+    with file.open("rb") as lines:
+        entries = {
+            (entry.context or "", *([entry.id] if isinstance(entry.id, str) else entry.id))
+            for entry in read_po(lines)
+            if entry.id
+        }
+    present = messages_of([load_study(name) for name in studies()]).values()
+    messages = {(each.context, *filter(None, (each.text, each.plural))) for each in present}
+    if messages != entries:
+        yield (
+            f"{file.relative_to(folder.root)} does not have the messages of this version (new: "
+            f"{len(messages - entries)}, no longer used: {len(entries - messages)}); "
+            f"{advice('adapt', '--messages', course=folder.root)} updates it"
+        )
 
 
 def compile_translations(folder: CourseFolder) -> str:

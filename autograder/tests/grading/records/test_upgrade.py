@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from autograder.course_folder import CourseFolder
+from autograder.course_folder.outdated_files import outdated_files
 from autograder.grading.records.deciding import outdated_results
+from autograder.release.assignments import generate_assignment
 from autograder.studies import load_module
 from autograder.tests.support.courses.own_assignments import OWN, own_scores
 from autograder.tests.support.needs import need_isolation
@@ -63,6 +65,17 @@ def test_its_marks_are_readable_and_known_to_be_out_of_date(old):
     """An upgrade loses nothing, and the report names the cause."""
     assert marks(old) == (SCORES, LATE)
     assert set(outdated_results(old, STUDY)) == set(SCORES)
+
+
+def test_its_notebooks_are_reported_until_they_are_generated_again(old):
+    """They import modules that had other names then; the instructor's own notebook does not."""
+    notebook = f"{STUDY.assignment}/02_alpha_beta.ipynb"
+    modules = "course.hand_in, course.recorded, tictactoe.show"
+    for stage, sentence in zip(("source", "release"), outdated_files(old), strict=True):
+        assert sentence.startswith(f"{stage}/{notebook} imports {modules}, which this version of ")
+        assert f" generate study2 --course {old.root}` makes the assignment again" in sentence
+    generate_assignment(old, STUDY)
+    assert list(outdated_files(old)) == []
 
 
 def test_modules_of_earlier_stubs_can_be_loaded(tmp_path):
