@@ -23,6 +23,7 @@ from autograder.release.notebooks import KERNEL, notebook_texts
 from autograder.release.site.fetch import fetch
 from autograder.release.site.wheels import pyodide_server
 from autograder.reporting.gradebook import marks_of, open_gradebook
+from autograder.tests.support.content import FOLDERS
 from autograder.tests.support.needs import need_isolation, need_program
 from autograder.tests.support.pages.axe import GRAVE, findings
 from autograder.tests.support.pages.firefox import in_firefox
@@ -31,6 +32,7 @@ from autograder.workspace.strip import stub, written_functions
 from course.checks import load_study
 from course.lab.prerendered import REFERENCE_PICTURE
 
+CONTENT = pytest.mark.content(inputs=(*FOLDERS, "autograder/commands", "docs"))
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 STUDY = load_study("study3")
 NOTEBOOKS = [path.stem for path in notebook_texts(STUDY.folder)]
@@ -156,6 +158,7 @@ def test_the_search_finds_words_of_the_same_stem(browser, site, typed, meant):
     browser.page.locator("#hits mark", has_text=re.compile(f"^{meant}$", re.I)).first.wait_for()
 
 
+@CONTENT
 def test_the_pages_can_be_used_by_everybody(browser, site):
     """axe finds nothing serious on pages with the button to the live course, at any width or theme."""
     for width, scheme in product((1200, 390), ("light", "dark")):
@@ -223,6 +226,7 @@ def test_a_study_from_top_to_bottom_without_a_network(browser, site, tmp_path):
     assert browser.elsewhere == []
 
 
+@CONTENT
 def test_an_edit_takes_effect_in_the_next_cell(browser, site):
     """An edit also affects functions and agents that cells made earlier, without a restart; a
     module that cannot be loaded adds one line.
@@ -262,6 +266,7 @@ def test_an_edit_takes_effect_in_the_next_cell(browser, site):
     assert browser.elsewhere == []
 
 
+@CONTENT
 def test_page_live_course_and_boards_in_firefox(site, tmp_path):
     """Themes, a move on the live course's board, and clicks on each of Lab's boards cause no error."""
     cells = [nbformat.v4.new_code_cell(source) for source in BOARDS]

@@ -93,6 +93,7 @@ def run_there(code, environment, folder, *arguments):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_students_work_without_posix(windows, tmp_path):
     """Checks give points, an endless loop is stopped, a league is played, and the submission

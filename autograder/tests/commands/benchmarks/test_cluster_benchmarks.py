@@ -45,6 +45,7 @@ def test_a_function_is_called_here_when_its_result_is_needed():
     assert done == [1]
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
     """Agents of the answers, with their caches and tables, decide the same on workers as locally."""
@@ -74,6 +75,7 @@ def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
         pass
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_path, capsys):
     """Some submissions are graded locally into SQLite, and on workers into PostgreSQL while a
@@ -96,6 +98,7 @@ def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_
     assert found["deaths of workers"].value == 1
 
 
+@pytest.mark.content
 @pytest.mark.slow
 def test_a_league_there_has_the_table_of_a_league_here(monkeypatch):
     """Three agents, one of them from a file, play a few deals; every row and action is the same."""

@@ -158,6 +158,7 @@ def test_the_marks_are_those_of_this_machine(course, cluster, here):
     assert booked(course, grade(course, STUDY, overrides={"scheduler": cluster.address})) == here
 
 
+@pytest.mark.content
 def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here):
     """Workers are killed during their work and the scheduler stops for a while: nothing is lost or
     marked twice.
@@ -189,6 +190,7 @@ def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here)
     assert booked(course, graded) == here
 
 
+@pytest.mark.content
 def test_every_thread_gets_its_own_replies_whatever_the_cluster_goes_through(tmp_path, monkeypatch):
     """Many short tasks return their results and errors while workers and scheduler are killed at
     random and the connection is checked repeatedly; every caller gets its own task's result.
@@ -262,6 +264,7 @@ def test_other_modules_run_there(connection):
             )
 
 
+@pytest.mark.content
 def test_the_budget_of_waiting_holds_there(connection):
     """A submission's modules, notebooks and games share one budget; the next submission has a new
     one.
@@ -285,6 +288,7 @@ def test_the_budget_of_waiting_holds_there(connection):
     assert (ran.stopped, ran.late) == (None, {})
 
 
+@pytest.mark.content
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
     """One has another kit, one has none and one cannot isolate; the others do all the work."""
     preload = tmp_path / "preload.py"
@@ -346,6 +350,7 @@ def test_a_scheduler_without_the_kit_is_named(tmp_path):
                     ask()
 
 
+@pytest.mark.content
 def test_the_dashboard_shows_what_the_cluster_does(tmp_path):
     """It works with the extra `cluster` and the settings of the worker kit."""
     place = f"127.0.0.1:{free_port()}"
@@ -356,6 +361,7 @@ def test_the_dashboard_shows_what_the_cluster_does(tmp_path):
         assert b"bokeh" in (text := page.read()).lower() and b"needs bokeh" not in text.lower()
 
 
+@pytest.mark.content
 def test_work_goes_to_workers_that_come_later(tmp_path, monkeypatch):
     """One task can run on only one worker, since the other is unsuitable; that worker leaves for
     good.
@@ -389,6 +395,7 @@ def test_what_ends_workers_is_a_fault_of_its_own(cluster, connection):
     cluster.wait(2)
 
 
+@pytest.mark.content
 def test_a_cluster_is_watched(tmp_path, monkeypatch):
     """A message reports a scheduler that disappears and returns, and about an unsuitable
     worker.
@@ -464,6 +471,7 @@ def test_a_cluster_and_no_isolation_are_not_combined(course):
     assert (done.returncode, "use only one of" in done.stderr) == (2, True), done.stderr
 
 
+@pytest.mark.content
 def test_waiting_has_a_limit(tmp_path):
     """Waiting for a scheduler or a worker ends with a message after the given time."""
     gone = Cluster("tcp://127.0.0.1:9", max_outage_seconds=0)
@@ -477,6 +485,7 @@ def test_waiting_has_a_limit(tmp_path):
         connection.run(os.getpid)
 
 
+@pytest.mark.content
 def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course):
     """The first task reports the problem, the others are not started, and nothing is marked."""
     with (course.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
@@ -525,6 +534,7 @@ def test_the_doctor_asks_there(connection):
     assert workspace.max_parallel() == (os.cpu_count() or 1)
 
 
+@pytest.mark.content
 def test_a_league_there_is_the_league_here(cluster, tmp_path):
     """All games are identical, including the last replay; an agent's file and its imports are sent
     along.
@@ -558,6 +568,7 @@ def test_a_league_there_is_the_league_here(cluster, tmp_path):
         league([Greedy, "Random"], deals=1, jobs=elsewhere)
 
 
+@pytest.mark.content
 def test_a_league_whose_workers_are_all_lost_ends(tmp_path, monkeypatch):
     """It waits a while for other workers, and reports that the same league can be continued."""
     monkeypatch.setattr(league_cluster, "WORKER_TIMEOUT", 2.0)
