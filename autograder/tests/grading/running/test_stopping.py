@@ -52,7 +52,10 @@ def command(folder: CourseFolder, study: str, jobs: int) -> list[str]:
     ]
 
 
-@pytest.fixture(scope="module", params=STUDENTS)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.content] * (name == LONG)) for name in STUDENTS],
+)
 def undisturbed(request, tmp_path_factory):
     """An ungraded class, its study, its gradebook after grading, and the seconds that grading
     takes.
