@@ -52,10 +52,7 @@ def command(folder: CourseFolder, study: str, jobs: int) -> list[str]:
     ]
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=[pytest.mark.content] * (name == LONG)) for name in STUDENTS],
-)
+@pytest.fixture(scope="module")
 def undisturbed(request, tmp_path_factory):
     """An ungraded class, its study, its gradebook after grading, and the seconds that grading
     takes.
@@ -74,12 +71,17 @@ def undisturbed(request, tmp_path_factory):
     return folder, study, booked(calm), time.monotonic() - begun
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    "undisturbed, jobs",
+    [
+        *((study, jobs) for study in STUDENTS if study != LONG for jobs in (1, 2)),
+        pytest.param(LONG, 2, marks=pytest.mark.content),
+    ],
+    indirect=["undisturbed"],
+)
 def test_a_signal_ends_all_processes_and_the_next_run_continues(undisturbed, tmp_path, jobs):
     """After any signal at any moment, no process continues and no mark is lost or wrong."""
     fresh, study, wanted, seconds = undisturbed
-    if study == LONG and jobs == 1:
-        pytest.skip("two jobs are enough for a ladder that takes minutes")
     folder = CourseFolder(shutil.copytree(fresh.root, tmp_path / "course"))
     chance = random.Random(f"{SEED} {study} {jobs}")
     with adopting():
