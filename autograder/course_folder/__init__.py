@@ -100,6 +100,7 @@ class CourseFolder:
         _require_plain_path(root)
         if root.exists() and not root.is_dir():
             raise CourseFolderError(f"{root} is not a folder")
+        _require_no_pipes(root)
         if not (root / CONFIG_FILE).exists():
             if root.exists() and any(root.iterdir()):
                 raise CourseFolderError(
@@ -122,6 +123,7 @@ class CourseFolder:
                 f"{advice('generate', course=root)} creates one"
             )
         _require_plain_path(root.resolve())
+        _require_no_pipes(root.resolve())
         _use_studies_of(root.resolve())
         return cls(root.resolve())
 
@@ -453,6 +455,16 @@ def _config_error(path: Path, error: Exception) -> str:
     )
 
 
+def _require_no_pipes(root: Path) -> None:
+    """Raise `CourseFolderError` if a file of the course itself is a named pipe, since a program that
+    opens one waits until another program opens its other side.
+    """
+    for folder in (root, root / "hidden", root / "marks", root / MESSAGES):
+        for path in folder.glob("*"):
+            if path.is_fifo():
+                raise CourseFolderError(f"{path} is a named pipe: remove it, or restore the file")
+
+
 def _require_plain_path(root: Path) -> None:
     """Raise `CourseFolderError` for a path that nbgrader would interpret as a pattern, or that
     cannot be part of a gradebook's address.
@@ -681,10 +693,14 @@ class _Log(logging.FileHandler):
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is created if necessary.
 
-    Another process, perhaps of a run that was killed, may still be writing to the folder.
+    Another process, perhaps of a run that was killed, may still be writing to the folder. Raises
+    `CourseFolderError` if the lock is not a file; a pipe would wait for a reader forever.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a") as file:
+    path = folder / ".lock"
+    if path.exists() and not path.is_file():
+        raise CourseFolderError(f"{path} is not a regular file: remove it")
+    with path.open("a") as file:
         if os.name == "posix":
             import fcntl
 

@@ -3,6 +3,7 @@
 import os
 import random
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from autograder.workspace import module_texts
 from course.checks import load_study
 
 STUDY = load_study("study2")
+MOST_SECONDS = 300  # of a command
 NOTEBOOK = "02_alpha_beta"
 COMMANDS = (
     ["report", "study2"],
@@ -102,10 +104,25 @@ def damage_file(path: Path, damage: str) -> None:
 
 
 def run(course: CourseFolder, command: list[str]) -> tuple[int, str]:
-    """The exit status and the complete output of a command; exceptions are raised."""
+    """The exit status and the complete output of a command; exceptions are raised, as is
+    `WaitsForever`.
+    """
     where = ["--course", str(course.root)]
-    done = CliRunner().invoke(app, [*command, *where], catch_exceptions=False)
+    signal.signal(signal.SIGALRM, waits_too_long)
+    signal.alarm(MOST_SECONDS)
+    try:
+        done = CliRunner().invoke(app, [*command, *where], catch_exceptions=False)
+    finally:
+        signal.alarm(0)
     return done.exit_code, done.output + done.stderr
+
+
+class WaitsForever(BaseException):  # no error that a command handles
+    """A command does not end, perhaps because it has opened a pipe."""
+
+
+def waits_too_long(*_: object) -> None:
+    raise WaitsForever
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -195,6 +212,25 @@ EVERY_COMMAND = {
     "release-feedback": 20,
     "roster": 100,
 }
+
+
+@pytest.mark.slow
+def test_no_pipe_is_waited_for(complete, tmp_path):
+    """A command ends even if a file that the kit writes is a named pipe, which has no reader."""
+    course, _ = complete
+    files = [
+        *course.root.glob("*"),
+        *course.root.glob("marks/*"),
+        *course.root.glob("results/**/*"),
+    ]
+    names = [path.relative_to(course.root) for path in sorted(files) if path.is_file()]
+    assert len(names) > 10
+    for name in names:
+        damaged = CourseFolder(shutil.copytree(course.root, tmp_path / "course"))
+        damage_file(damaged.root / name, "a pipe")
+        status, said = run(damaged, ["late-penalties", "study2"])
+        assert status in (0, 1, 2) and "Traceback" not in said, (name, said)
+        shutil.rmtree(damaged.root)
 
 
 @pytest.mark.slow
