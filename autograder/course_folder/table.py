@@ -7,6 +7,7 @@ language = "de"                           # of feedback and `check`: see message
 
 [study3]
 leave_out = ["type_a_plus", "why-ten"]    # checks and written questions
+extra_credit = ["priority"]               # the checks for extra credit, instead of the kit's
 points = { lane_counts = { counts = 3 }, whose-move = 2 }   # of a check's aspects, of a question
 variant = { pair_weight = 6, divisor = 20 }   # this year's version of the study: see `next-year`
 former = [{ pair_weight = 7 }]                # the versions of former years, besides the kit's
@@ -63,6 +64,7 @@ KEYS = {
 }
 STUDY_KEYS = {
     "leave_out": list,
+    "extra_credit": list,
     "points": dict,
     "hidden_cases": dict,
     "text": list,
@@ -86,6 +88,7 @@ class StudyChanges:
     """What a course changes in one study."""
 
     leave_out: Sequence[str] = ()  # checks and written questions
+    extra_credit: Sequence[str] | None = None  # instead of the kit's checks for extra credit
     points: Mapping[str, Any] = field(default_factory=dict)
     hidden_cases: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     texts: Sequence[TextChange] = ()
@@ -171,11 +174,12 @@ def _changes(table: Any, file: Path, study: str) -> StudyChanges:
             f"{study}.{key}",
             f"{value!r} has the wrong type",
         )
-    leave_out = table.get("leave_out", [])
-    for name in leave_out:
-        _require(isinstance(name, str), file, f"{study}.leave_out", f"{name!r} is not a name")
+    for key in ("leave_out", "extra_credit"):
+        for name in table.get(key, []):
+            _require(isinstance(name, str), file, f"{study}.{key}", f"{name!r} is not a name")
     return StudyChanges(
-        leave_out,
+        table.get("leave_out", []),
+        table.get("extra_credit"),
         table.get("points", {}),
         table.get("hidden_cases", {}),
         [_text_change(entry, file, f"{study}.text") for entry in table.get("text", [])],

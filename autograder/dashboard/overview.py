@@ -5,7 +5,6 @@ cell shows the buttons (`autograder.dashboard.buttons`). nbgrader's formgrader i
 same window.
 """
 
-import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -19,7 +18,7 @@ from nbformat.sign import NotebookNotary
 
 from autograder.commands.console import print_error
 from autograder.course_folder import STUDENT_FILE, CourseFolder, CourseFolderError
-from course.lab.start_page import PAGE, link, open_lab, table, write_page
+from course.lab.start_page import PAGE, link, open_lab, parse_lab_arguments, table, write_page
 
 if TYPE_CHECKING:
     from autograder.reporting.export import Column
@@ -221,29 +220,12 @@ def main(root: str, *arguments: str) -> None:
 
 def parse(argv: Sequence[str] | None = None) -> tuple[str, *tuple[str, ...]]:
     """Return the course folder and JupyterLab's options; prints the help, or an error, and exits."""
-    parser = argparse.ArgumentParser(
-        prog="python3 -m autograder.dashboard.overview",
-        usage="%(prog)s [-h] FOLDER [OPTION ...]",
-        description="Open JupyterLab at the overview of a course folder.",
-        allow_abbrev=False,
+    return parse_lab_arguments(
+        "python3 -m autograder.dashboard.overview",
+        "the overview of a course folder",
+        "the course folder; a missing or empty one is set up",
+        argv,
     )
-    parser.add_argument(
-        "folder", metavar="FOLDER", help="the course folder; a missing or empty one is set up"
-    )
-    options = parser.add_argument(
-        "options",
-        metavar="OPTION",
-        nargs=argparse.REMAINDER,
-        help="an option of JupyterLab, for example --no-browser; --help-all lists them",
-    )
-    options.required = False  # otherwise Python 3.11 lists it among the missing arguments
-    arguments = parser.parse_args(argv)
-    if not arguments.folder:
-        parser.error("the name of the folder is empty")
-    if {"-h", "--help"} & {*arguments.options}:  # after the folder, argparse ignores them
-        parser.print_help()
-        parser.exit()
-    return arguments.folder, *arguments.options
 
 
 if __name__ == "__main__":

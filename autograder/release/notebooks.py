@@ -2,9 +2,10 @@
 
 A code cell that contains only `check("study3.type_a")` becomes a graded cell, and a markdown cell
 with `answer="why-ten"` becomes a manually graded answer. The points are read from the study's
-table. The source of a code cell with the tag `hide-input` is folded, so students see its output and
-can open the code. The metadata includes the checksums and the cell protection that nbgrader's
-*generate* adds, so the course, the kit, the live site and every release contain the same bytes.
+table, and a comment marks each check for extra credit. The source of a code cell with the tag
+`hide-input` is folded, so students see its output and can open the code. The metadata includes the
+checksums and the cell protection that nbgrader's *generate* adds, so the course, the kit, the live
+site and every release contain the same bytes.
 """
 
 import hashlib
@@ -22,6 +23,7 @@ from course.checks import Study, UnknownCheck, load_check, load_study
 CHECK_CALL = re.compile(r"""(?:#[^\n]*\n+)*check\((["'])([a-z0-9_.]+)\1\)""")
 FOLDED_TAG = "hide-input"  # for code that is not worth reading, such as plotting code
 NOTEBOOK_NAME = re.compile(r"^(\d\d)([a-z]?)_")  # how the name of a notebook begins: "09_", "10b_"
+EXTRA_CREDIT = "# Extra credit: these points count in addition to full marks."
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -50,6 +52,7 @@ def build_notebook(text: str, name: str, study: Study) -> str:
     for cell in notebook.cells:
         cell.metadata = _metadata(cell, name, study)
         cell["id"] = _cell_id(cell, name, seen)
+        cell.source = _source(cell, study)
     notebook.metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     _protect(notebook)
@@ -156,6 +159,12 @@ def _metadata(cell: NotebookNode, name: str, study: Study) -> dict:
         return {"nbgrader": _graded(answer_id(written), study.written[written], solution=True)}
     kept = {name: cell.metadata[name] for name in ("tags", "nbgrader") if name in cell.metadata}
     return kept | ({"jupyter": {"source_hidden": True}} if is_folded(cell) else {})
+
+
+def _source(cell: NotebookNode, study: Study) -> str:
+    """The source of a cell in the notebook, in which a comment marks a check for extra credit."""
+    extra = {check.id for check in study.checks.values() if check.extra_credit}
+    return f"{EXTRA_CREDIT}\n{cell.source}" if check_id(cell) in extra else cell.source
 
 
 def _graded(grade_id: str, points: float, *, solution: bool) -> dict:

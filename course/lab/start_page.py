@@ -4,6 +4,7 @@
 FOLDER` opens JupyterLab with it, and `start_page()` in any notebook shows it.
 """
 
+import argparse
 import contextlib
 import json
 import os
@@ -370,6 +371,58 @@ def open_lab(
     sys.exit(lab([f"--ServerApp.root_dir={root}", *start, *arguments]))
 
 
+def parse_lab_arguments(
+    prog: str,
+    page: str,
+    folder_help: str,
+    argv: Sequence[str] | None = None,
+    default: str | None = None,
+) -> tuple[str, *tuple[str, ...]]:
+    """Return the folder and JupyterLab's options; prints the help, or an error, and exits.
+
+    The folder is required unless there is a `default`.
+    """
+    folder = "FOLDER [OPTION ...]" if default is None else "[FOLDER [OPTION ...]]"
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        usage=f"%(prog)s [-h] {folder}",
+        description=f"Open JupyterLab at {page}.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "folder",
+        metavar="FOLDER",
+        nargs=None if default is None else "?",
+        default=default,
+        help=folder_help,
+    )
+    options = parser.add_argument(
+        "options",
+        metavar="OPTION",
+        nargs=argparse.REMAINDER,
+        help="an option of JupyterLab, for example --no-browser; --help-all lists them",
+    )
+    options.required = False  # otherwise Python 3.11 lists it among the missing arguments
+    arguments = parser.parse_args(argv)
+    if not arguments.folder:
+        parser.error("the name of the folder is empty")
+    if {"-h", "--help"} & {*arguments.options}:  # after the folder, argparse ignores them
+        parser.print_help()
+        parser.exit()
+    return arguments.folder, *arguments.options
+
+
+def parse(argv: Sequence[str] | None = None) -> tuple[str, *tuple[str, ...]]:
+    """Return the folder and JupyterLab's options; prints the help, or an error, and exits."""
+    return parse_lab_arguments(
+        "python3 -m course.lab.start_page",
+        "the start page of a folder",
+        "the folder with your studies (default: the current folder)",
+        argv,
+        default=".",
+    )
+
+
 def main(folder: str = ".", *arguments: str) -> None:
     """Write the start page of a folder and open JupyterLab there."""
     root = Path(folder).resolve()
@@ -396,4 +449,4 @@ def submission_cell(page: StartPage) -> str:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*parse())

@@ -6,8 +6,8 @@
 # notebook replaces luck by a guess. We estimate which move is best, try it first, and combine the
 # two ideas in one agent.
 #
-# You will write `priority` and `by_priority` in `heuristic.py` and, for extra credit, the class
-# `TypeAPlus`. At the end, one picture compares all the searches written so far.
+# You will write `priority`, `by_priority` and the class `TypeAPlus` (extra credit) in
+# `heuristic.py`. At the end, one picture compares all the searches written so far.
 
 # %%
 # %load_ext course.notebook

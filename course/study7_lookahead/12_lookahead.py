@@ -6,8 +6,8 @@
 # actions ahead: what does my action gain, and what is the opponent's best reply? Notebook 13
 # measures the benefit of this and goes deeper.
 #
-# You will write the first part of `lookahead.py`, from `line_links` to `LookAhead`;
-# `quick_replies` is extra credit. Notebook 9 explains the rules.
+# You will write the first part of `lookahead.py`, from `line_links` to `LookAhead`, and
+# `quick_replies` (extra credit). Notebook 9 explains the rules.
 
 # %%
 # %load_ext course.notebook

@@ -382,7 +382,7 @@ for (_, action), value in sorted(small().values.items(), key=lambda item: -item[
 #
 # The state contains no cards. The description of the agent names this as a weakness: it knows neither
 # the discard pile, nor the opponent's hand, nor the probabilities of the cards to be drafted. Would
-# a longer key help? `discard_features`, for extra credit, counts the jacks that have been played,
+# a longer key help? `discard_features` (extra credit) counts the jacks that have been played,
 # first the two-eyed, then the one-eyed; with `discards=True` they are part of the state.
 
 # %%

@@ -365,20 +365,18 @@ def _why_open(node: Visit, root: Visit) -> str:
 
 def _window(node: Visit, number: int, root: Visit) -> str | None:
     """Describe how the value of the first `number` children compares with the bound that causes a
-    cut-off.
+    cut-off. Whether an equal value causes one depends on the study's variant.
     """
     values = [child.value for child in node.children[:number] if child.value is not None]
     if "beta" not in node.bounds or not values:
         return None
-    if node.state.to_move == root.state.to_move:
-        best, beta = max(values), node.bounds["beta"]
-        return english(
-            f"{short_number(best)} {'>=' if best >= beta else '<'} beta {short_number(beta)}"
-        )
-    best, alpha = min(values), node.bounds["alpha"]
-    return english(
-        f"{short_number(best)} {'<=' if best <= alpha else '>'} alpha {short_number(alpha)}"
-    )
+    is_max = node.state.to_move == root.state.to_move
+    best, name = (max(values), "beta") if is_max else (min(values), "alpha")
+    bound = node.bounds[name]
+    if best == bound:
+        is_cut = number == len(node.children)
+        return english(f"{short_number(best)} {'equals' if is_cut else 'only equals'} {name}")
+    return f"{short_number(best)} {'>' if best > bound else '<'} {name} {short_number(bound)}"
 
 
 def _cell(move: Any) -> str:

@@ -41,6 +41,7 @@ from course.checks.study_paths import PUBLIC, STAFF, use_studies
 OWN_CASES = "hidden"  # the folder of positions that replace the kit's hidden ones, by study
 RECORD = "adapted.json"  # in my_course/studies: of what each study was made
 ANSWER = re.compile(r'answer="([^"]+)"')
+EXTRA_CREDIT = re.compile(r" \((?:optional, )?extra credit\)")  # how the kit's notebooks mark it
 Tick = Callable[[str], object]
 
 
@@ -223,16 +224,10 @@ def _remove(name: str, home: Path) -> None:
 def _change_tables(study: Study, changes: StudyChanges, file: Path, home: Path) -> None:
     """Write the changed tables of checks, hidden cases, variants and mutants."""
     left_out = {*changes.leave_out}
-    for name in sorted(left_out - study.checks.keys() - study.written.keys()):
-        raise table_error(
-            file,
-            f"{study.name}.leave_out",
-            f"there is no check or question {name!r}; there are "
-            f"{', '.join([*study.checks, *study.written])}",
-        )
+    _validate_names(study, changes, file)
     checks_file = home / study.table.relative_to(study.home)
     checks_file.write_text(
-        tomli_w.dumps(_changed_checks(checks_file, study.name, changes, file)), "utf-8"
+        tomli_w.dumps(_changed_checks(checks_file, study, changes, file)), "utf-8"
     )
     hidden_file = home / cases_file(study).relative_to(study.home)
     hidden = dict(changes.drawn_cases or read_table(hidden_file)["cases"])
@@ -256,6 +251,36 @@ def _change_tables(study: Study, changes: StudyChanges, file: Path, home: Path) 
     mutants_path.write_text(tomli_w.dumps(mutants), "utf-8")
 
 
+def _validate_names(study: Study, changes: StudyChanges, file: Path) -> None:
+    """Raise `StudyTableError` for an unknown name, or for a check that is in both lists."""
+    for key, names, known, kind in (
+        ("leave_out", changes.leave_out, [*study.checks, *study.written], "check or question"),
+        ("extra_credit", changes.extra_credit or (), [*study.checks], "check"),
+    ):
+        for name in names:
+            if name not in known:
+                raise table_error(
+                    file,
+                    f"{study.name}.{key}",
+                    f"there is no {kind} {name!r}; there are {', '.join(known)}",
+                )
+            if key == "extra_credit" and name in changes.leave_out:
+                raise table_error(
+                    file, f"{study.name}.{key}", f"{name!r} is also in leave_out: name it only once"
+                )
+
+
+def _extra_credit(study: Study, changes: StudyChanges) -> list[str]:
+    """Return the checks for extra credit in the course's version of a study."""
+    if changes.extra_credit is not None:
+        return [*changes.extra_credit]
+    return [
+        name
+        for name, check in study.checks.items()
+        if check.extra_credit and name not in changes.leave_out
+    ]
+
+
 def _changed_mutants(table: Mapping[str, Any], changes: StudyChanges) -> dict[str, Any]:
     """Return the table without the mutants that can be detected only by a check that is left out.
 
@@ -275,15 +300,14 @@ def _changed_mutants(table: Mapping[str, Any], changes: StudyChanges) -> dict[st
 
 
 def _changed_checks(
-    checks_file: Path, study: str, changes: StudyChanges, file: Path
+    checks_file: Path, study: Study, changes: StudyChanges, file: Path
 ) -> dict[str, Any]:
     left_out = {*changes.leave_out}
-    table = {"extra_credit": [], **read_table(checks_file)}
-    table["extra_credit"] = [name for name in table["extra_credit"] if name not in left_out]
+    table = {**read_table(checks_file), "extra_credit": _extra_credit(study, changes)}
     for part in ("points", "written", "checks"):
         table[part] = _without(table[part], left_out)
     for name, points in changes.points.items():
-        place = f"{study}.points"
+        place = f"{study.name}.points"
         if name in table["written"] and not isinstance(points, dict):
             table["written"][name] = points
         elif name in table["points"] and isinstance(points, dict):
@@ -311,6 +335,9 @@ def _without(table: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
 def _changed_notebook(path: Path, study: Study, changes: StudyChanges, file: Path) -> str:
     """Return the text of a notebook without what is left out, and with the texts of the course."""
     text = _without_cells(path.read_text("utf-8"), study, {*changes.leave_out})
+    optional = {*changes.leave_out, *_extra_credit(study, changes)}
+    if any(check.extra_credit for name, check in study.checks.items() if name not in optional):
+        text = EXTRA_CREDIT.sub("", text)
     for change in changes.texts:
         if change.notebook == path.stem:
             text = _with_text(text, change, file, study.name)

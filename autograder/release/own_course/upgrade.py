@@ -59,6 +59,7 @@ def snapshot(study: Study) -> Snapshot:
         "checks": {
             name: {
                 "points": dict(check.points),
+                "extra_credit": check.extra_credit,
                 "public": check.digest,
                 "hidden": hidden.checks[name].digest,
             }
@@ -115,6 +116,8 @@ def _differences(then: Snapshot, now: Snapshot) -> Iterator[str]:
         former, present = then["checks"][name], now["checks"][name]
         if former["points"] != present["points"]:
             yield f"{name}: {_points(present['points'])} instead of {_points(former['points'])}"
+        if former.get("extra_credit", present["extra_credit"]) != present["extra_credit"]:
+            yield f"{name} is {'now' if present['extra_credit'] else 'no longer'} extra credit"
         if former["public"] != present["public"]:
             yield f"{name}: the public positions are different"
         if former["hidden"] != present["hidden"]:

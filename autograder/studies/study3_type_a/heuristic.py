@@ -156,7 +156,7 @@ def by_priority(state):
 
 
 class TypeAPlus:
-    """Type A with alpha-beta pruning and move ordering (optional: extra credit).
+    """Type A with alpha-beta pruning and move ordering.
 
     `order` is a function that returns the moves of a state in the order in which to search them; it
     is used in every node, including the root.

@@ -10,18 +10,20 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 from autograder.course_folder import CourseFolder
 from autograder.course_folder.table import COURSE_ID, read_course_table
 from autograder.dashboard.overview import overview
 from autograder.release.assignments import generate_assignment
+from autograder.release.notebooks import EXTRA_CREDIT, check_id
 from autograder.release.own_course import upgrade
 from autograder.release.own_course.adapted_studies import Adaptation
 from autograder.release.own_course.variants import read_variants
 from autograder.reporting.report import write_report
 from autograder.studies.mutants import load_mutants
 from autograder.tests.support.needs import need_isolation
-from course.checks import StudyTableError, load_study
+from course.checks import StudyTableError, load_study, studies
 from course.checks.study_paths import KIT, VARIABLE
 
 TABLE = """
@@ -97,11 +99,52 @@ def test_points_checks_questions_and_texts_change_in_the_course_only(course):
     assert "Read section 5.3 first.\nThen continue." in texts
     assert "Minimax needs the end of a game. This notebook asks" in joined
     assert "study3.type_a_plus" not in joined
+    assert "## Write `TypeAPlus` (optional, extra credit)" in joined
     assert "a classmate divides by 2" not in joined
     assert "study3.lane_counts" in joined
     assert course.config().CourseDirectory.course_id == "search_2027"
     os.environ[VARIABLE] = ""
     assert load_study("study3").checks == before.checks
+
+
+def test_the_checks_for_extra_credit_change_in_the_course_only(course):
+    """They do not raise the maximum, and a comment in the notebook marks them."""
+    kit = load_study("study1")
+    assert not any(check.extra_credit for check in kit.checks.values())
+    adapt(course, '[study1]\nextra_credit = ["tabular"]')
+    study = load_study("study1")
+    assert [name for name, check in study.checks.items() if check.extra_credit] == ["tabular"]
+    assert study.max_points == kit.max_points - kit.checks["tabular"].max_points
+    generate_assignment(course, study)
+    (path,) = course.release(study.assignment).glob("*.ipynb")
+    cells = {
+        check: cell for cell in nbformat.read(path, as_version=4).cells if (check := check_id(cell))
+    }
+    assert cells["study1.tabular"].source == f'{EXTRA_CREDIT}\ncheck("study1.tabular")'
+    assert cells["study1.minimax"].source == 'check("study1.minimax")'
+    with Gradebook(course.config().CourseDirectory.db_url) as book:
+        assert book.find_assignment(study.assignment).max_score == study.max_points
+    os.environ[VARIABLE] = ""
+    assert load_study("study1").checks == kit.checks
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in studies() if any(c.extra_credit for c in load_study(name).checks.values())],
+)
+def test_no_text_calls_a_required_check_extra_credit(course, name):
+    """An empty list makes every check required; the kit's texts state that one of them is not."""
+    kit = load_study(name)
+    adapt(course, f"[{name}]\nextra_credit = []")
+    study = load_study(name)
+    assert not any(check.extra_credit for check in study.checks.values())
+    assert study.max_points == kit.max_points + sum(
+        check.max_points for check in kit.checks.values() if check.extra_credit
+    )
+    for version in (kit, study):
+        paths = [version.folder / version.module, *version.folder.glob("*.ipynb")]
+        texts = " ".join(" ".join(path.read_text("utf-8").split()) for path in paths)
+        assert ("extra credit" in texts.lower()) == (version is kit)
 
 
 def test_the_name_of_the_course_is_shown(course):
@@ -198,6 +241,16 @@ def test_a_mistake_keeps_the_former_version(course):
         ("study3 = 1", "study3: 1 is not a table"),
         ("[study3]\nleave_out = 'type_a'", "study3.leave_out: 'type_a' has the wrong type"),
         ("[study3]\nleave = []", "study3: there is no key 'leave'; the keys are leave_out"),
+        ("[study1]\nextra_credit = 'tabular'", "study1.extra_credit: 'tabular' has the wrong type"),
+        ("[study1]\nextra_credit = [1]", "study1.extra_credit: 1 is not a name"),
+        (
+            "[study1]\nextra_credit = ['whose-view']",
+            "study1.extra_credit: there is no check 'whose-view'; there are minimax, tabular",
+        ),
+        (
+            "[study1]\nleave_out = ['tabular']\nextra_credit = ['tabular']",
+            "study1.extra_credit: 'tabular' is also in leave_out",
+        ),
         ("[study99]", "study99: the kit has only study1, "),
         ("[study3]\npoints = { type_a = 3 }", "study3.points: 'type_a' must be a check with"),
         ("[study3]\npoints = { type_a = { counts = 3 } }", "type_a has no aspect 'counts'; it has"),
@@ -229,6 +282,28 @@ def test_mistakes_in_the_table_name_their_place(course, table, message):
     assert message in str(raised.value)
 
 
+def test_the_lines_in_the_teaching_pages_fit_the_kit(course):
+    """Pages of studies and plans quote lines for `course.toml`, each with its study."""
+    pages = [*KIT.glob("autograder/studies/*/teaching.md"), *KIT.glob("docs/teaching/*.md")]
+    lines = [
+        match.groups()
+        for page in pages
+        for match in re.finditer(
+            r"`((?:leave_out|extra_credit) = \[[^`]+)`\s+under\s+`(\[study\d+\])`",
+            page.read_text("utf-8"),
+        )
+    ]
+    assert len(lines) == sum(
+        page.read_text("utf-8").count(key)
+        for page in pages
+        for key in ("leave_out = ", "extra_credit = ")
+    )
+    assert lines
+    for line, study in lines:
+        write_table(course, f"{study}\n{line}")
+        assert Adaptation(course).problems() == [], (study, line)
+
+
 def test_an_upgrade_is_described_before_it_happens(course):
     """Compared are the version that was generated and the present one; nothing is changed."""
     adapt(course, TABLE)
@@ -240,6 +315,8 @@ def test_an_upgrade_is_described_before_it_happens(course):
     former = versions["study3"]
     former["checks"]["type_b"] = former["checks"].pop("heuristic")
     former["checks"]["lane_counts"]["points"]["two"] = 1
+    former["checks"]["lane_counts"]["extra_credit"] = True
+    del former["checks"]["type_a"]["extra_credit"]  # as a former version recorded it
     former["checks"]["priority"]["hidden"] = "another"
     former["written"]["whose-move"] = 5
     former["files"]["heuristic.py"] = "another"
@@ -248,6 +325,7 @@ def test_an_upgrade_is_described_before_it_happens(course):
         "there is a new check, heuristic",
         "the check type_b no longer exists",
         "lane_counts: 5.5 points (two 4, one 1.5) instead of 2.5 points (two 1, one 1.5)",
+        "lane_counts is no longer extra credit",
         "priority: the hidden positions are different, so marks may change",
         "whose-move: 7 points instead of 5",
         "heuristic.py is different: students who have begun keep theirs",
@@ -261,6 +339,7 @@ def test_an_upgrade_is_described_before_the_own_version_is_made_again(course):
     adapt(course, TABLE)
     generate_assignment(course, load_study("study3"))
     table = TABLE.replace("two = 4", "two = 5").replace('"why-ten"', '"type-b"')
+    table = table.replace("leave_out", 'extra_credit = ["priority"]\nleave_out')
     write_table(course, table)
     adaptation = Adaptation(course)
     assert upgrade.changes(course) == {}
@@ -268,6 +347,7 @@ def test_an_upgrade_is_described_before_the_own_version_is_made_again(course):
         "there is a new written question, why-ten",
         "the written question type-b no longer exists",
         "lane_counts: 6.5 points (two 5, one 1.5) instead of 5.5 points (two 4, one 1.5)",
+        "priority is now extra credit",
         "03_lane_heuristic.ipynb is different: students who have begun keep theirs",
         "05_move_ordering.ipynb is different: students who have begun keep theirs",
     ]
@@ -296,6 +376,7 @@ def test_own_positions_and_mistakes_are_verified_by_the_doctor(course):
         '''
 [study1]
 leave_out = ["mixed_tabular"]
+extra_credit = ["tabular"]
 
 [study1.hidden_cases]
 minimax = [{ on = "xo_x_____" }]

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from autograder.course_folder import CourseFolder
+from autograder.doctor import public_code
+from autograder.doctor.public_code import PublicDefinition, find_accidental_answers
 from autograder.errors import UserError
 from autograder.release.own_course.new_study import new_study
 from autograder.tests.support.needs import need_isolation
@@ -50,6 +52,14 @@ def test_a_second_study_has_the_next_number(course):
         assert study.assignment == f"study{number + offset}_{name}"
         assert study.home == course.studies_home
     assert "best_take" in load_study("nim").checks
+
+
+def test_a_function_that_returns_its_argument_earns_nothing(course, monkeypatch):
+    """The kit has many such functions, and `doctor --all` lists public code that earns marks."""
+    need_isolation()
+    same = PublicDefinition("same", "a module", range(1, 2), "def same(heap):\n    return heap\n")
+    monkeypatch.setattr(public_code, "_public_definitions", lambda excluded: [same])
+    assert find_accidental_answers(new_study(course, "nim")) == (1, [])
 
 
 @pytest.mark.slow

@@ -579,3 +579,32 @@ def test_jupyterlab_handles_clicks_in_the_cells_thread(before, theirs, tmp_path,
             ],
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "shown"),
+    [
+        (["--help"], 0, "usage: python3 -m course.lab.start_page [-h] [FOLDER [OPTION ...]]"),
+        (["--bogus"], 2, "error: unrecognized arguments: --bogus"),
+    ],
+)
+def test_help_and_unknown_options_start_no_server(tmp_path, arguments, status, shown):
+    """The arguments are read before a page is written."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", start_page_module.__name__, *arguments],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == status
+    assert shown in (done.stderr if status else done.stdout)
+    assert not list(tmp_path.iterdir())
+
+
+def test_options_after_the_folder_are_passed_to_jupyterlab():
+    """They keep their order; without arguments, the folder is the current one."""
+    given = ["course", "--port", "9999", "--help-all", "--no-browser"]
+    assert list(start_page_module.parse(given)) == given
+    assert start_page_module.parse([]) == (".",)

@@ -11,17 +11,21 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from types import SimpleNamespace
+from random import Random
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from autograder import workspace
+from autograder.workspace import load_answer
 from course.check import Points, check
 from course.checks import Check, UnknownCheck, load_check, load_study, studies
 from course.checks.running.process import query_module
-from course.checks.running.queries import plain
+from course.checks.running.queries import plain, reply
 from course.checks.toy_games import NumberTree, Row
+from sequence import example
+from sequence.agents.beliefs import sample
 from tictactoe import IllegalMove
 
 BOARDS = ("xo_xo____", "x_o_x_o__", "_________")
@@ -86,6 +90,38 @@ def error_of(replies, number=0, aspect="value"):
 
 
 # ---- Returned results
+
+
+def changed_reply(check_id: str, number: int, **names: object) -> tuple[dict, dict]:
+    """The replies of the reference answer to a case, without and with other values of names."""
+    check, module = load_check(check_id), ModuleType("answer")
+    answer = load_answer(check.study)
+    vars(module).update(vars(answer), **names)
+    case = {**check.settings, **check.cases[number]}
+    return reply(answer, check.ask, case), reply(module, check.ask, case)
+
+
+def test_costs_that_a_short_list_omits_have_no_cells():
+    """A list by cost that is too short is a wrong reply and no error."""
+    by_cost = load_answer("study6").cells_by_cost
+    right, short = changed_reply("study6.board", 1, cells_by_cost=lambda chips: by_cost(chips)[:4])
+    cells, gains = right["by_cost"]
+    assert short == {**right, "by_cost": [cells[:4] + [""] * (len(cells) - 4), gains]}
+    assert cells[3] and cells[4]
+
+
+def test_a_state_before_the_first_action_is_described():
+    """A selection that returns such a state is a wrong reply and no error."""
+    start = sample(example("1/0"), Random(1))
+    assert start.history == ()
+
+    class Restarting(load_answer("study9").ISUCT):
+        def select(self, node, state):
+            return super().select(node, state)[0], start
+
+    right, other = changed_reply("study9.info_step", 0, ISUCT=Restarting)
+    assert other["selected"] == [right["selected"][0], "0 actions, (0, 0), no action"]
+    assert "selected" not in other.get("errors", {})
 
 
 def test_answers_come_back_in_order(ask):

@@ -931,16 +931,24 @@ def test_an_unexplained_loss_in_an_earlier_check_makes_a_mistake_only_possible()
 
 
 @pytest.mark.parametrize(
-    ("finding", "contradicting"),
-    [(Finding.DISTURBED, None), (Finding.CONTRADICTED, "study1.other")],
+    ("findings", "contradicting"),
+    [
+        ([Finding.DISTURBED], None),
+        ([Finding.CONTRADICTED], "study1.other0"),
+        ([Finding.DISTURBED, Finding.CONTRADICTED], "study1.other1"),
+    ],
 )
-def test_replies_that_are_wrong_in_another_way_do_not_exclude_a_mistake(finding, contradicting):
+def test_replies_that_are_wrong_in_another_way_do_not_exclude_a_mistake(findings, contradicting):
     """Only a reply that is right although the mistake makes it wrong shows that it is elsewhere."""
     wrong = but(0, value=-0.5)
-    known = KnownMistake("spread", "No.", {CHECK.name: wrong, "other": [{"two": 1}]})
-    other = CheckSummary(False, (), findings={"spread": finding})
-    others = OtherChecks({}, {"study1.other": other})
-    outcome = mark(CHECK, Replies(tuple(wrong)), EXPECTED, [known], others)
+    names = [f"other{number}" for number in range(len(findings))]
+    affected = {name: [{"two": 1}] for name in names}
+    known = KnownMistake("spread", "No.", {CHECK.name: wrong, **affected})
+    after = {
+        f"study1.{name}": CheckSummary(False, (), findings={"spread": finding})
+        for name, finding in zip(names, findings, strict=True)
+    }
+    outcome = mark(CHECK, Replies(tuple(wrong)), EXPECTED, [known], OtherChecks({}, after))
     assert outcome.cause == "No."
     assert (outcome.is_doubtful, outcome.contradicted_by) == (True, contradicting)
     assert ("do not show this mistake" in as_text(outcome)) == bool(contradicting)

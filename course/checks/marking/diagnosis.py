@@ -157,12 +157,12 @@ def diagnose(
     named = _likeliest(matching or evidence.known(_partly(own)), evidence)
     if named and not (own.is_weak and evidence.has_unexplained_failure(named[0], check.id)):
         contradicting = evidence.contradicting(named[0])
-        first = min(contradicting, key=lambda name: not evidence.summaries[name].full, default=None)
-        may_be_chance = own.wrong < MANY and first in others.before
+        contradicting.sort(key=lambda name: not evidence.summaries[name].full)
+        may_be_chance = own.wrong < MANY and any(n in others.before for n in contradicting[:1])
         if not may_be_chance:
             is_doubtful = any(map(evidence.is_doubtful, named))
             shows_none = evidence.showing(named[0], Finding.CONTRADICTED)
-            contradicted_by = first if first in shows_none else None
+            contradicted_by = next((name for name in contradicting if name in shows_none), None)
             return Diagnosis(matching, named, _sentence(named), is_doubtful, contradicted_by)
     if not own.is_written:
         return Diagnosis(matching)

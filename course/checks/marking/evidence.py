@@ -106,7 +106,7 @@ def _count(
         is_affected = not is_right(check.ask, correct, theirs or {}, name)
         affected += is_affected
         if same_reply(check.ask, name, theirs or {}, reply):
-            supporting += is_affected and _is_telling(name, reply, got)
+            supporting += is_affected and _is_specific(name, reply, got)
         elif is_right(check.ask, correct, reply, name):
             right += 1
         elif name in reply or (_is_error(name, reply) and name not in (theirs or {})):
@@ -122,10 +122,11 @@ def _is_error(name: str, reply: Observation) -> bool:
     return name in errors and not is_missing_code(errors[name])
 
 
-def _is_telling(name: str, reply: Observation, replies: Sequence[Observation]) -> bool:
+def _is_specific(name: str, reply: Observation, replies: Sequence[Observation]) -> bool:
     """Whether a reply is a value, a message about an invalid reply, or an error in only some cases.
 
-    An exception in every case has many possible causes, and its line is reported.
+    An exception in every case has many possible causes, and its line is reported: if a mistake
+    explains nothing else, the finding is `UNSPECIFIC`.
     """
     is_exception = " " not in error_kind((reply.get("errors") or {}).get(name, ""))
     return name in reply or not is_exception or any(name in other for other in replies)

@@ -164,7 +164,7 @@ def _known_cause(outcome: Outcome, cause: str) -> tuple[str, str]:
             english("Possible cause"),
             english(
                 f"{cause} However, your module gives other wrong replies or errors that this mistake "
-                "alone need not cause, so there may be another cause."
+                "alone may not explain, so there may be another cause."
             ),
         )
     return english("Likely cause"), cause

@@ -31,13 +31,13 @@ SENTENCE_KINDS = {
     "the budget of": english("your search continues although its budget is used up"),
     "answers here": english("your search expands a state although its entry in the table answers"),
     "is the table's move": english(
-        "your search does not begin with the move that is the table's in the right search"
+        "your search does not begin with the move that a correct search has in its table"
     ),
     "killer of this depth": english(
-        "your search does not try a move at its place that is a killer in the right search"
+        "your search tries another move where a correct search tries a killer move"
     ),
     "so limit": english("your search ends before a limit that it must begin"),
-    "after limit": english("your search begins a limit after the last one"),
+    "after limit": english("your search begins another limit when it should stop"),
     ". Only `": english(
         "your search visits the right nodes, but another part of its reply differs"
     ),

@@ -25,6 +25,7 @@ from autograder.grading.verdict.divergence_words import (
     rounding_note,
     skipped_move,
 )
+from autograder.release.own_course.variants import answer_to, read_variants
 from course.checks import Check, Study, load_check, load_expected, load_study
 from course.checks.marking.explain import as_html, as_text
 from course.checks.marking.outcome import Outcome, mark
@@ -91,7 +92,7 @@ def test_a_late_cut_is_reported_with_the_bound():
     """A child that the reference prunes is reported with the comparison that prunes it."""
     sentence = sentence_of("type_a_plus", ("if best >= beta:", "if best > beta + 0.25:"))
     assert sentence == (
-        "after 0, 6 (depth 2, alpha -inf, beta 1): your search explored cell 7 although 1 >= beta 1"
+        "after 0, 6 (depth 2, alpha -inf, beta 1): your search explored cell 7 although 1 equals beta"
     )
 
 
@@ -142,7 +143,7 @@ def test_the_picture_and_the_text_show_the_node():
     assert outcome.divergence["board"] == "o_oxoxx_x"
     assert "Where your search differs: after 0, 6" in text
     assert "          o|_|o\n          x|o|x\n          x|_|x" in text
-    assert "explored cell 7 although 1 &gt;= beta 1" in page
+    assert "explored cell 7 although 1 equals beta" in page
 
 
 @pytest.mark.parametrize(
@@ -364,7 +365,39 @@ def test_values_beyond_the_window_are_bounds():
         )
         .replace("                if best <= alpha:", "                if best < alpha:")
     )
-    assert "<= alpha" in divergence_of("study2", "alpha_beta", text)["sentence"]
+    assert " equals alpha" in divergence_of("study2", "alpha_beta", text)["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "sentence"),
+    [
+        ("at", "beyond", "your search explored cell 4 although 1 equals alpha"),
+        (
+            "beyond",
+            "at",
+            "the moves after it (or did not count them), although 1 only equals alpha",
+        ),
+    ],
+)
+def test_the_reason_for_a_cut_is_true_in_the_variant(
+    tmp_path, monkeypatch, reference, answer, sentence
+):
+    """Whether a value that equals the bound causes a cut depends on the variant of study 2."""
+    study = load_study("study2")
+    table = read_variants(study)
+    texts = {
+        word: answer_to(study, table, {"cut": f"{word} the bound"}) for word in ("at", "beyond")
+    }
+    path, module = tmp_path / "alphabeta.py", ModuleType("answer")
+    path.write_text(texts[reference], "utf-8")
+    exec(texts[answer], vars(module))
+    monkeypatch.setattr("autograder.grading.verdict.divergence.answer_path", lambda study: path)
+    check = study.checks["alpha_beta"]
+    case = {**SMALL.case, "question": {"agent": "AlphaBeta", "on": "oox__x_xo"}}
+    (question,) = trace_check(check, case["question"]).cases
+    replies = Replies((reply(module, "trace", question),))
+    found = first_divergence(study, check, replace(SMALL, check=check.id, case=case), replies)
+    assert sentence in found["sentence"]
 
 
 def test_a_mistake_that_is_wrong_alone_is_not_named_for_one_that_is_not():

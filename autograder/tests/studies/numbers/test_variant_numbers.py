@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import log
 from random import Random
@@ -13,7 +13,8 @@ import pytest
 from autograder.release.own_course.variants import _kit_file, answer_to, read_variants
 from course.checks import load_study
 from course.checks.toy_games import NumberTree
-from tictactoe import Board
+from tictactoe import Board, Trace
+from tictactoe.nodes import Visit
 from tictactoe.solver import value, values
 
 BEYOND, LAST = {"cut": "beyond the bound"}, {"tie": "last"}
@@ -110,14 +111,25 @@ def test_wrong_counts_beyond_the_bound(notebook, name, sentence):
     assert f"| {nodes:,} | {sentence}" in notebook
 
 
+def cuts(node: Visit, *path: int) -> Iterator[tuple[tuple[int, ...], Visit]]:
+    """The nodes of a search in which a move was cut, with the moves that lead to them."""
+    if not node.state.is_terminal() and len(node.children) < len(node.state.legal_moves()):
+        yield path, node
+    for child in node.children:
+        yield from cuts(child, *path, child.move)
+
+
 def test_a_max_node_is_cut_in_the_larger_position(notebook):
     """Notebook 2 asks for a cut at a MAX node, and for the MIN node that has set beta."""
     assert 'larger = Board("_o_xo_x_x")' in notebook
-    agent = beyond()
-    line = Board("_o_xo_x_x").after(2).after(5)
-    found, _ = agent.value(line, "o", float("-inf"), -1)
-    assert found == 1 > -1
-    assert agent.search(Board("_o_xo_x_x")).nodes == 23
+    with Trace() as trace:
+        assert beyond().search(Board("_o_xo_x_x")).nodes == 23
+    (root,) = trace.roots
+    ((path, node),) = cuts(root)  # with cuts at the bound, there are three, at other nodes
+    assert (path, node.state.to_move) == ((2, 5), root.state.to_move)
+    assert node.value == 1 > node.bounds["beta"] == -1
+    parent = next(child for child in root.children if child.move == 2)
+    assert (parent.children[0].value, parent.children[1]) == (-1, node)
 
 
 def test_equal_values_are_exact_beyond_the_bound(notebook):
@@ -131,6 +143,25 @@ def test_equal_values_are_exact_beyond_the_bound(notebook):
     wrong = wrong_moves(classmate)
     assert f"a wrong move in {wrong} of the 4,520" in variant_of("study2", "written.md", BEYOND)
     assert wrong_moves(beyond(LAST_OF_EQUALS)) == 0
+
+
+def test_a_result_at_the_edge_of_the_window_is_exact_beyond_the_bound(notebook):
+    """Notebook 2 and the guide for teachers state what such a result proves."""
+    assert "If the result lies inside or equals alpha or beta, it is exact." in notebook
+    guide = variant_of("study2", "teaching.md", BEYOND)
+    assert "Is the value 1? Would that be certain if the search pruned on equality?" in guide
+    few = [board for board in UNFINISHED if len(board.legal_moves()) < 6]
+    rules = {rule: module_of("study2", {"cut": f"{rule} the bound"}) for rule in ("at", "beyond")}
+    wrong = {
+        rule: sum(
+            module.AlphaBeta().value(board, board.to_move, edge, edge + 1)[0] == edge
+            and value(board, board.to_move) != edge
+            for board in few
+            for edge in (-1, 0)
+        )
+        for rule, module in rules.items()
+    }
+    assert wrong["at"] > 0 == wrong["beyond"]
 
 
 @dataclass(frozen=True)
