@@ -1,5 +1,6 @@
 """Similar submissions: disguises are found, independent modules are not listed, pages are safe."""
 
+import ast
 import csv
 import json
 import shutil
@@ -18,11 +19,19 @@ from autograder.course_folder import CourseFolder
 from autograder.reporting.similarity.findings import Modules, answer_pairs, clusters
 from autograder.reporting.similarity.normal_form import normal_form
 from autograder.reporting.similarity.page import find_similar, write_similarity
-from autograder.reporting.similarity.sources import CLASS, Source, given_texts, staff_sources
+from autograder.reporting.similarity.sources import (
+    CLASS,
+    Source,
+    given_texts,
+    public_sources,
+    staff_sources,
+)
 from autograder.reporting.similarity.stored import stored_findings
-from course.checks import load_study
+from course.checks import Study, load_study
+from course.checks.study_paths import use_studies
 from tictactoe import Board
 
+ROOT = Path(__file__).parents[3]
 STUDY = load_study("study3")
 STAFF = staff_sources(STUDY)
 INDEPENDENT = next(s for s in STAFF if s.name == "the independent solution").module
@@ -120,6 +129,48 @@ def test_a_module_with_a_syntax_error_is_compared():
     assert normal_form("\0").units == ()
 
 
+def public_pairs(study: Study, *modules: str) -> list[tuple[str, str]]:
+    """The number of each module that contains public code, and the public file."""
+    handout = given_texts(study.folder, study)
+    sources = [student(str(number), module) for number, module in enumerate(modules)]
+    public = public_sources(study, handout)
+    return [(p.one.name, p.other.name) for p in Modules(sources, handout).public_pairs(public)]
+
+
+def test_a_copy_of_public_code_is_listed_with_its_source():
+    """Copies of an agent and of a function in `docs` are listed in disguise, once for each file; an
+    independent module and the stub are not.
+    """
+    agent, guide = "sequence/agents/ismcts.py", "docs/my_agent.py"
+    text = (ROOT / agent).read_text("utf-8")
+    longest = next(
+        node
+        for node in ast.parse((ROOT / guide).read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    )
+    both = f"{HANDOUT.stub}\n{disguise(text, 'all of these')}\n{ast.unparse(longest)}"
+    pairs = public_pairs(STUDY, both, BIT_MASKS, HANDOUT.stub)
+    assert sorted(pairs) == [("0", guide), ("0", agent)]
+
+
+def test_given_modules_are_not_public_code_of_a_study():
+    """What the stub imports may be copied, here the module that study 7 tells students to read."""
+    given = "sequence/board/links.py"
+    text = (ROOT / given).read_text("utf-8")
+    assert ("0", given) in public_pairs(STUDY, text)
+    assert public_pairs(load_study("study7"), text) == []
+
+
+def test_public_files_of_a_course(tmp_path):
+    """The public part of the course's own studies is compared; its tests are not."""
+    place = tmp_path / "course" / "study11_own"
+    (place / "tests").mkdir(parents=True)
+    for path in (place / "helpers.py", place / "tests" / "helpers.py"):
+        path.write_text(INDEPENDENT, "utf-8")
+    with use_studies(tmp_path):
+        assert ("0", "course/study11_own/helpers.py") in public_pairs(STUDY, INDEPENDENT)
+
+
 def test_the_same_wrong_reply_is_a_hint():
     """The same rare wrong reply is shown with a pair; correct and missing replies are not."""
     case = {"question": {"on": "x"}, "expected": {"value": 1}, "got": {"value": 7}}
@@ -165,6 +216,7 @@ def test_the_command(tmp_path):
     submit(now, "=1+1", disguise(BIT_MASKS, "all of these", FIXED), ANSWER)
     submit(now, "cleo", disguise(INDEPENDENT.replace("lane", "row"), "other loops", FIXED))
     submit(now, "dov", "x" * 300_000)
+    submit(now, "fay", (ROOT / "sequence" / "agents" / "ismcts.py").read_bytes())
     submit(now, "eve", b"\xff\xfe\x00 = 'lone \\ud800'\n")
     submit(before, "zoe", INDEPENDENT)
     result = run("--course", now.root, "--previous", before.root)
@@ -179,8 +231,13 @@ def test_the_command(tmp_path):
     rows = list(csv.DictReader(table.read_text("utf-8").splitlines()))
     assert any(row["student"] == "'=1+1" or row["similar to"] == "'=1+1" for row in rows)
     assert any(row["similar to"] == "zoe (spring 2026)" for row in rows)
+    (copied,) = [row for row in rows if row["who"] == "public"]
+    assert (copied["student"], copied["similar to"]) == ("fay", "sequence/agents/ismcts.py")
+    assert not any("fay" in cluster for cluster in json.loads(data.read_text("utf-8"))["clusters"])
     assert {row["part"] for row in rows} == {"module", f"{NOTEBOOK}: answer-why-ten"}
     assert json.loads(data.read_text("utf-8"))["clusters"][0]
+    (line,) = stored_findings(now, STUDY)["fay"]
+    assert line.startswith("similar to sequence/agents/ismcts.py: module")
     assert any("similar to ada" in line for line in stored_findings(now, STUDY)["=1+1"])
     findings = find_similar(now, STUDY)
     write_similarity(now, findings)
