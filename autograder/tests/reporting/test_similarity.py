@@ -4,7 +4,6 @@ import ast
 import csv
 import json
 import shutil
-import tomllib
 from pathlib import Path
 
 import nbformat
@@ -13,9 +12,9 @@ from typer.testing import CliRunner
 
 from autograder.benchmarks.studies import similarity as benchmark
 from autograder.benchmarks.support.disguises import DISGUISES, disguise, reword
-from autograder.commands import demo
 from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
+from autograder.release import demo
 from autograder.reporting.similarity.findings import Modules, answer_pairs, clusters
 from autograder.reporting.similarity.normal_form import normal_form
 from autograder.reporting.similarity.page import find_similar, write_similarity
@@ -262,17 +261,13 @@ def test_a_wrong_earlier_folder(tmp_path, folder, message):
 
 def test_the_demo_class():
     """The bundled class: versions of the reference are listed, the independent module is not."""
-    students = tomllib.loads((demo.HERE / "class.toml").read_text("utf-8"))["student"]
-    work = {s["id"]: s["work"]["study3"] for s in students if "study3" in s["work"]}
-    texts = {
-        name: demo.module_text(STUDY, each)
-        for name, each in work.items()
-        if each["module"] != "empty folder"
-    }
+    work = {s["id"]: s["work"]["study3"] for s in demo.read_students() if "study3" in s["work"]}
+    texts = {name: demo.module_text(STUDY, each) for name, each in work.items()}
     sources = [student(name, text) for name, text in texts.items() if text]
     pairs = listed(*sources, *STAFF)
     assert not any("ben" in pair for pair in pairs)  # bitboards.py
     assert {"eve", "fay", "hal"} <= {name for pair in pairs for name in pair}
+    assert {("ada", "max"), ("dov", "lea")} <= {*pairs}  # identical texts
 
 
 def test_disguises_do_not_change_the_behaviour():
@@ -287,10 +282,16 @@ def test_disguises_do_not_change_the_behaviour():
         assert one == other
 
 
+def stated_rows(title: str) -> list[list[str]]:
+    """The rows of the table in one section of the benchmark's page, the first one with the names."""
+    section = benchmark.PAGE.read_text("utf-8").partition(f"## {title}")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line[:1] == "|"]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
 def test_the_page_of_the_benchmark():
     """The page has one line for each study, and the measurements of one study are as stated."""
-    lines = benchmark.PAGE.read_text("utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    rows = stated_rows("Modules")
     assert rows[0] == ["study", "modules", "independent pairs", "listed", *DISGUISES]
     table = {row[0]: row for row in rows}
     how = "other names"
@@ -299,3 +300,26 @@ def test_the_page_of_the_benchmark():
     assert [rate.modules, rate.pairs, len(rate.listed)] == [int(n) for n in stated[1:4]]
     assert rate.detected[how] == int(stated[4])
     assert float(table["share"][3].removesuffix(" %")) <= 1
+
+
+def test_the_demo_class_on_the_page():
+    """The measurements of one study are as stated; no independent pair of any study is listed, and
+    all identical modules are.
+    """
+    rows = {row[0]: row for row in stated_rows("The demo class")}
+    rate = benchmark.measure_class(STUDY)
+    counts = [*rate.independent, *rate.staff, *rate.changed, *rate.identical]
+    assert list(map(int, rows["3"][1:])) == [rate.submissions, *counts]
+    assert rate.independent[0] > 0
+    listed_pairs = dict(zip(rows["study"][2::2], rows["all"][3::2], strict=True))
+    assert listed_pairs["independent pairs"] == listed_pairs["with the staff"] == "0"
+    assert listed_pairs["identical"] == rows["all"][-2]
+
+
+def test_public_code_on_the_page():
+    """The measurements of one study are as stated, and no stored module of any study is listed."""
+    rows = {row[0]: row for row in stated_rows("Public code")}
+    rate = benchmark.measure_public(load_study("study9"))
+    counts = [rate.modules, len(rate.listed), rate.functions, *rate.detected.values()]
+    assert list(map(int, rows["9"][1:])) == counts
+    assert rows["all"][2] == "0"
