@@ -1091,7 +1091,7 @@ def demo(
     Example: autograder demo --course build/demo.
     """
     with report_errors():
-        from autograder.commands import demo as bundled
+        from autograder.release import demo as bundled
 
         wanted = [load_study(name) for name in studies()]
         bundled.clear_target(course)

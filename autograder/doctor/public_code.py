@@ -6,10 +6,8 @@ from the lucky guesses that a constant would also get.
 """
 
 import ast
-import json
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -18,11 +16,10 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder import workspace
-from autograder.release.leaks import public_files
-from autograder.release.notebooks import NOTEBOOK_NAME
+from autograder.release.leaks import public_code
 from autograder.studies import hidden_cases
 from autograder.workspace.strip import stub, written_functions
-from common.syntax import SHELL_LINES, parse_python
+from common.syntax import parse_python
 from course.checks import Check, Study
 from course.checks.marking.outcome import Outcome, mark_against_file
 from course.checks.questions import MATCHES
@@ -31,7 +28,6 @@ from course.checks.study_paths import study_roots
 
 SECONDS = 2.0  # for one check; slower code does not count as an answer
 MAX_LUCK = 0.34  # share of an aspect's positions that a constant may get right
-CODE_BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -137,25 +133,11 @@ def _names_used(study: Study, check: Check) -> set[str]:
 def _public_definitions(excluded_assignment: str) -> list[PublicDefinition]:
     """Return all definitions that students receive, except those of this assignment's own stub."""
     definitions: dict[tuple[str, str], PublicDefinition] = {}
-    for path in public_files():
-        if "tests" in path.parts or path.name.startswith("test_"):
-            continue
-        own = path.suffix == ".py" and path.parent.name == excluded_assignment
-        for text in [] if own else _code_of(path):
+    for path, text in public_code():
+        if path.suffix != ".py" or path.parent.name != excluded_assignment:
             for definition in _definitions(text, path):
                 definitions.setdefault((definition.name, definition.text), definition)
     return list(definitions.values())
-
-
-def _code_of(path: Path) -> Iterable[str]:
-    # A file that is not a module is the text form of a notebook.
-    if path.suffix == ".py" and not NOTEBOOK_NAME.match(path.name):
-        return [path.read_text("utf-8")]
-    if path.suffix == ".ipynb":
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-        return [SHELL_LINES.sub("", code)]
-    return CODE_BLOCK.findall(path.read_text("utf-8")) if path.suffix == ".md" else []
 
 
 def _definitions(text: str, path: Path) -> Iterator[PublicDefinition]:

@@ -16,8 +16,10 @@ import sequence
 import tictactoe
 from autograder import workspace
 from autograder.course_folder import CONFIG_FILE
+from autograder.release.notebooks import NOTEBOOK_NAME
 from autograder.studies import hidden_cases
 from autograder.workspace.strip import BEGIN, solutions
+from common.syntax import SHELL_LINES
 from course.checks import Study, load_expected
 from course.checks.question import texts_of
 from course.checks.study_paths import study_roots
@@ -31,6 +33,7 @@ PUBLIC_PACKAGES = (
     sequence,
     course,
 )  # packages that students may receive
+CODE_BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MIN_LEAK = 40  # minimum length, without white space, of solution lines that give an answer away
 MIN_REPLIES = 4  # consecutive replies that cannot be a coincidence
 CELLS = b"xo_"  # the characters of boards of tic-tac-toe and its variants
@@ -60,6 +63,27 @@ def public_files() -> list[Path]:
     else:
         roots = [Path(package.__path__[0]) for package in PUBLIC_PACKAGES]
     return [path for root in (*roots, *others) for path in shipped(root)]
+
+
+def public_code() -> Iterator[tuple[Path, str]]:
+    """Yield the code in the public files, without tests: modules, the code of each notebook, and
+    each code block of a page.
+    """
+    for path in public_files():
+        if "tests" not in path.parts and not path.name.startswith("test_"):
+            for text in _code_of(path):
+                yield path, text
+
+
+def _code_of(path: Path) -> Iterable[str]:
+    # A file that is not a module is the text form of a notebook.
+    if path.suffix == ".py" and not NOTEBOOK_NAME.match(path.name):
+        return [path.read_text("utf-8")]
+    if path.suffix == ".ipynb":
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        return [SHELL_LINES.sub("", code)]
+    return CODE_BLOCK.findall(path.read_text("utf-8")) if path.suffix == ".md" else []
 
 
 def shipped(root: Path) -> Iterator[Path]:

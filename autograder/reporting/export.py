@@ -163,6 +163,7 @@ def _column(
     effective = {}
     for s, entry in entries.items():
         valid, problem = effective_marks(marks.get(s), entry)
+        problem = problem or attempts.problem(s, entry)
         effective[s] = count_attempts(attempts, s, valid, entry), problem
     return Column(
         assignment,

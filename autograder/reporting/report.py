@@ -137,7 +137,15 @@ def read_class(folder: CourseFolder, study: Study, section: str | None = None) -
                 _inside(results, cells),
                 [
                     *entry["problems"],
-                    *filter(None, [problem, rivals.get(student), requests.get(student)]),
+                    *filter(
+                        None,
+                        [
+                            problem,
+                            attempts.problem(student, entry),
+                            rivals.get(student),
+                            requests.get(student),
+                        ],
+                    ),
                 ],
                 [
                     *suspicious.get(student, []),

@@ -162,7 +162,7 @@ def _attempts(
 ) -> str:
     """Return a sentence about the student's attempts, or "" if only the last one counts."""
     with engine(db_url).connect() as gradebook:
-        rule = AttemptRule(CourseFolder(Path().resolve()), assignment, gradebook)
+        rule = AttemptRule(CourseFolder(Path().resolve()), assignment, gradebook, student)
     return rule.describe(rule.earlier(student, entry), score)
 
 

@@ -4,7 +4,8 @@ The stored correct modules of a study, by people who had only the student kit, a
 them should be listed, unless one is a version of the other: both are stored as versions of the same
 answer, or most of the lines of one are in the other. Then each module is submitted once more in each
 disguise, and the pair should be listed. The constants of the comparison were chosen with
-these modules in view, so the rates of a new class will differ.
+these modules in view, so the rates of a new class will differ. The submissions of the bundled class
+are compared like a real class, and functions of public files are submitted in a disguise.
 Written answers are measured with the sample answers of the studies, which differ, and with copies in
 which words are replaced. The results are written to docs/similarity.md.
 """
@@ -12,18 +13,22 @@ which words are replaced. The results are written to docs/similarity.md.
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 from autograder.benchmarks import Result
-from autograder.benchmarks.support.disguises import DISGUISES, disguise, reword
+from autograder.benchmarks.support.disguises import DISGUISES, FUNCTIONS, disguise, reword
+from autograder.release import demo
 from autograder.reporting.questions import sections
 from autograder.reporting.similarity.findings import Modules, Pair, answer_pairs
 from autograder.reporting.similarity.sources import (
     CLASS,
+    STAFF,
     TASKS,
     Handout,
     Source,
     given_texts,
+    public_sources,
     staff_sources,
 )
 from autograder.workspace import answer_path
@@ -38,6 +43,10 @@ VERSION = (
 )
 MIN_CHARACTERS = 12  # of a line that can identify its author
 COPY = "copy of "
+PUBLIC_DISGUISES = ("other names", "all of these")
+COPIED = ("sequence/agents/", "docs/")  # the public files whose functions are copied
+MIN_LINES = 10  # of a function that is copied
+STATEMENTS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
 HEAD = """# How reliable the comparison of submissions is
 
 `python3 run.py bench similarity` writes this page.
@@ -53,6 +62,28 @@ in a disguise are listed together with their original.
 
 The constants of the comparison were chosen with these modules and disguises in view, so expect worse
 rates in your class.
+
+"""
+CLASS_HEAD = """
+## The demo class
+
+The command `demo` grades a class of fictitious students, whose submissions are compared here with
+each other and with the answers of the staff, as in a real class. Almost all students have submitted
+the reference, often with a known mistake or with only some of its functions. *Changed copies* are the
+pairs of such submissions whose texts differ, *identical* those with the same text. All other pairs
+are independent, unless the rule of the first table says otherwise. *With the staff* counts the pairs
+of a submission and an independent answer of the staff. What many students share counts little, so
+copies are harder to find in a class in which almost every module is a copy.
+
+"""
+PUBLIC_HEAD = """
+## Public code
+
+*Modules* are the reference, the independent solution, the stored correct modules and the submissions
+of the demo class. *Listed* counts those that the command lists with a public file. *Functions* are
+the functions and methods with at least {} lines in `sequence/agents` and `docs`, without those that
+the assignment gives. Each was copied into the stub in two disguises of the first table. The last
+columns show how many are listed with their file.
 
 """
 PROSE_HEAD = """
@@ -76,12 +107,36 @@ class Rates:
     versions: int = 0  # listed pairs that are not independent
 
 
+@dataclass(frozen=True)
+class ClassRates:
+    """The pairs of submissions of the demo class to one study, each with the number listed."""
+
+    study: str
+    submissions: int  # with code that can be compared
+    independent: tuple[int, int]
+    staff: tuple[int, int]  # a submission and an independent answer of the staff
+    changed: tuple[int, int]
+    identical: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PublicRates:
+    """The measurements with public code of one study."""
+
+    study: str
+    modules: int
+    listed: Sequence[tuple[str, str]]  # of these, with a public file
+    functions: int
+    detected: Mapping[str, int]  # disguise -> functions found
+
+
 def run() -> list[Result]:
     """Measure all studies and write the page; takes a few minutes."""
-    rates = [measure(load_study(name)) for name in studies() if staff_sources(load_study(name))]
-    rates = [rate for rate in rates if rate.pairs]
+    wanted = [load_study(name) for name in studies() if staff_sources(load_study(name))]
+    rates = [rate for rate in map(measure, wanted) if rate.pairs]
+    in_class, public = list(map(measure_class, wanted)), list(map(measure_public, wanted))
     answers = prose()
-    PAGE.write_text(page(rates, answers), "utf-8")
+    PAGE.write_text(page(rates, in_class, public, answers), "utf-8")
     modules = sum(rate.modules for rate in rates)
     independent = sum(rate.pairs for rate in rates)
     results = [
@@ -97,6 +152,7 @@ def run() -> list[Result]:
         results.append(
             Result(f"copies found: {how}", detected / modules, f"of {modules}", ">= 0.7")
         )
+    results += _class_results(in_class, public)
     targets = ("<= 0.01", ">= 0.7", None)
     for (what, number, total), target in zip(answers, targets, strict=True):
         results.append(Result(f"written answers: {what}", number / total, f"of {total}", target))
@@ -128,6 +184,69 @@ def measure(study: Study, hows: Sequence[str] = tuple(DISGUISES)) -> Rates:
     return Rates(study.name, len(originals), len(independent), listed, detected, versions)
 
 
+def measure_class(study: Study) -> ClassRates:
+    """Return the measurements of the demo class."""
+    handout = given_texts(study.folder, study)
+    students = _demo_class(study)
+    compared = Modules([*students, *staff_sources(study)], handout)
+    sources = [
+        source for number, source in enumerate(compared.sources) if not compared.is_empty(number)
+    ]
+    listed = {_names(pair) for pair in compared.pairs()}
+    bases = {source.name: source.origin for source in staff_sources(study)} | _bases(study)
+    own = {source.name: _own_lines(source.module, handout) for source in sources}
+    kinds: dict[str, list[bool]] = {
+        "independent": [], "staff": [], "changed": [], "identical": []
+    }  # fmt: skip
+    for one, other in combinations(sources, 2):
+        if one.kind == STAFF:
+            continue
+        names = frozenset((one.name, other.name))
+        if bases[one.name] != bases[other.name]:
+            if not _are_versions(own[one.name], own[other.name]):
+                kinds["staff" if other.kind == STAFF else "independent"].append(names in listed)
+        elif other.kind != STAFF:
+            kinds["identical" if one.module == other.module else "changed"].append(names in listed)
+    return ClassRates(
+        study.name,
+        sum(source.kind == CLASS for source in sources),
+        **{kind: (len(pairs), sum(pairs)) for kind, pairs in kinds.items()},
+    )
+
+
+def measure_public(study: Study) -> PublicRates:
+    """Return the measurements with public code."""
+    handout = given_texts(study.folder, study)
+    public = public_sources(study, handout)
+    originals = [replace(s, kind=CLASS, student=s.name) for s in staff_sources(study)]
+    sources = [*originals, *_demo_class(study)]
+    pairs = Modules(sources, handout).public_pairs(public)
+    functions = list(_public_functions(public))
+    fixed, detected = _fixed_names(study), {}
+    for how in PUBLIC_DISGUISES:
+        copies = [
+            _copy(
+                Source(f"{file} {number}", CLASS, ""),
+                f"{handout.stub}\n\n{disguise(text, how, fixed)}",
+            )
+            for number, (file, text) in enumerate(functions)
+        ]
+        listed = {
+            _names(pair) for pair in Modules([*sources, *copies], handout).public_pairs(public)
+        }
+        detected[how] = sum(
+            frozenset((copy.name, file)) in listed
+            for copy, (file, _) in zip(copies, functions, strict=True)
+        )
+    return PublicRates(
+        study.name,
+        len(sources),
+        [(pair.one.name, pair.other.name) for pair in pairs],
+        len(functions),
+        detected,
+    )
+
+
 def prose() -> list[tuple[str, int, int]]:
     """Return what was measured with written answers, how many were listed, and of how many."""
     answers = [
@@ -156,8 +275,21 @@ def prose() -> list[tuple[str, int, int]]:
     return rows
 
 
-def page(rates: Sequence[Rates], answers: Sequence[tuple[str, int, int]]) -> str:
+def page(
+    rates: Sequence[Rates],
+    in_class: Sequence[ClassRates],
+    public: Sequence[PublicRates],
+    answers: Sequence[tuple[str, int, int]],
+) -> str:
     """Return the text of the page."""
+    rows = [["what", "listed", "of", "share"], ["---", "---:", "---:", "---:"]]
+    rows += [[what, str(n), str(total), _percent(n, total)] for what, n, total in answers]
+    parts = [HEAD, _modules(rates), CLASS_HEAD, _table(list(_class_lines(in_class)))]
+    parts += [PUBLIC_HEAD.format(MIN_LINES), _table(list(_public_lines(public)))]
+    return "".join([*parts, PROSE_HEAD, _table(rows)])
+
+
+def _modules(rates: Sequence[Rates]) -> str:
     head = ["study", "modules", "independent pairs", "listed", *DISGUISES]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
     for rate in rates:
@@ -181,9 +313,35 @@ def page(rates: Sequence[Rates], answers: Sequence[tuple[str, int, int]]) -> str
         for rate in rates
         for one, other in rate.listed
     )
-    rows = [["what", "listed", "of", "share"], ["---", "---:", "---:", "---:"]]
-    rows += [[what, str(n), str(total), _percent(n, total)] for what, n, total in answers]
-    return HEAD + _table(lines) + note + names + PROSE_HEAD + _table(rows)
+    return _table(lines) + note + names
+
+
+def _class_lines(rates: Sequence[ClassRates]) -> Iterator[list[str]]:
+    head = ["independent pairs", "with the staff", "changed copies", "identical"]
+    head = [cell for name in head for cell in (name, "listed")]
+    yield ["study", "submissions", *head]
+    yield ["---", *["---:"] * (len(head) + 1)]
+    rows = [
+        (rate.submissions, *rate.independent, *rate.staff, *rate.changed, *rate.identical)
+        for rate in rates
+    ]
+    yield from _with_sums([rate.study for rate in rates], rows)
+
+
+def _public_lines(rates: Sequence[PublicRates]) -> Iterator[list[str]]:
+    yield ["study", "modules", "listed", "functions", *PUBLIC_DISGUISES]
+    yield ["---", *["---:"] * (3 + len(PUBLIC_DISGUISES))]
+    rows = [
+        (rate.modules, len(rate.listed), rate.functions, *rate.detected.values()) for rate in rates
+    ]
+    yield from _with_sums([rate.study for rate in rates], rows)
+
+
+def _with_sums(names: Sequence[str], rows: Sequence[Sequence[int]]) -> Iterator[list[str]]:
+    """Yield the lines of a table, with the study of each line, and a line with the sums."""
+    for name, row in zip(names, rows, strict=True):
+        yield [name.removeprefix("study"), *map(str, row)]
+    yield ["all", *(str(sum(column)) for column in zip(*rows, strict=True))]
 
 
 def _table(lines: Sequence[Sequence[str]]) -> str:
@@ -192,6 +350,88 @@ def _table(lines: Sequence[Sequence[str]]) -> str:
 
 def _percent(number: int, total: int) -> str:
     return f"{100 * number / total:.1f} %"
+
+
+def _class_results(in_class: Sequence[ClassRates], public: Sequence[PublicRates]) -> list[Result]:
+    """Return the results of the demo class and of public code."""
+    results = [
+        _share("independent pairs of the demo class that are listed", "<= 0.01",
+               [pair for rate in in_class for pair in (rate.independent, rate.staff)]),
+        _share("identical modules of the demo class that are listed", "== 1",
+               [rate.identical for rate in in_class]),
+        _share("changed copies of the demo class that are listed", ">= 0.7",
+               [rate.changed for rate in in_class]),
+        _share("modules that are listed with public code", "<= 0.01",
+               [(rate.modules, len(rate.listed)) for rate in public]),
+    ]  # fmt: skip
+    results += [
+        _share(f"copied public functions found: {how}", ">= 0.7",
+               [(rate.functions, rate.detected[how]) for rate in public])
+        for how in PUBLIC_DISGUISES
+    ]  # fmt: skip
+    return results
+
+
+def _share(what: str, target: str, counts: Sequence[tuple[int, int]]) -> Result:
+    """Return the result that a share of all these pairs was listed."""
+    total = sum(number for number, _ in counts)
+    return Result(what, sum(listed for _, listed in counts) / total, f"of {total}", target)
+
+
+def _demo_class(study: Study) -> list[Source]:
+    """Return the submissions of the demo class that contain a module."""
+    texts = {name: demo.module_text(study, work) for name, work in _demo_work(study).items()}
+    return [Source(name, CLASS, name, text, {}, name) for name, text in texts.items() if text]
+
+
+def _demo_work(study: Study) -> dict[str, dict]:
+    """Return the table of each student's work in the demo class, by student."""
+    return {
+        student["id"]: student["work"][study.name]
+        for student in demo.read_students()
+        if study.name in student["work"]
+    }
+
+
+def _bases(study: Study) -> dict[str, str]:
+    """Return the file from which each submission of the demo class was made, by student."""
+    reference = answer_path(study).name
+    return {
+        name: work["module"].removeprefix("file: ")
+        if work["module"].startswith("file: ")
+        else reference
+        for name, work in _demo_work(study).items()
+    }
+
+
+def _public_functions(public: Sequence[Source]) -> Iterator[tuple[str, str]]:
+    """Yield a copy of each public file for each of its functions and methods, with the name of the
+    file. A copy contains that function, the imports, and the others without their bodies.
+    """
+    for source in public:
+        if source.name.startswith(COPIED):
+            count = len(_long_functions(parse_python(source.module)))
+            for number in range(count):
+                tree = parse_python(source.module)
+                tree.body = [node for node in tree.body if isinstance(node, STATEMENTS)]
+                copied = _long_functions(tree)[number]
+                for node in ast.walk(tree):
+                    if (
+                        isinstance(node, FUNCTIONS)
+                        and copied not in ast.walk(node)
+                        and node not in ast.walk(copied)
+                    ):
+                        node.body = [ast.Pass()]
+                yield source.name, ast.unparse(tree)
+
+
+def _long_functions(tree: ast.Module) -> list[ast.FunctionDef]:
+    return [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef)
+        and (node.end_lineno or 0) - node.lineno >= MIN_LINES - 1
+    ]
 
 
 def _copy(source: Source, module: str) -> Source:

@@ -39,8 +39,8 @@ def similarity(
     """List submissions that a person should compare, on a page with both texts side by side.
 
     Example: autograder similarity study3 --course my_course --previous my_course_2026. Modules and
-    written answers are compared within the class, with earlier courses and with the staff's answers.
-    No mark changes.
+    written answers are compared within the class, with earlier courses and with the staff's answers,
+    modules also with public code. No mark changes.
     """
     with report_errors():
         folder = CourseFolder.open(course)

@@ -6,14 +6,16 @@ attempts/{assignment}/{student}/{version}/   the files, and attempt.json if the 
 
 A version is named after the digest of its files. nbgrader's gradebook has one record per student, so
 it contains the marks of the last version. When another version is graded, the marks that the
-previous one had, including manual ones, are recorded with it. Penalties of earlier attempts follow
-the present rule, due date and extensions.
+previous one had, including manual ones, are recorded with it. A version that was replaced before it
+was graded gets its marks from the next grading run, if they can count. Penalties of earlier attempts
+follow the present rule, due date and extensions.
 """
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from statistics import mean
@@ -38,15 +40,18 @@ from autograder.grading.records.gradebook_reader import (
     query_rows,
     read_times,
 )
-from autograder.grading.records.ledger import read_object, write_json
+from autograder.grading.records.ledger import read_object, read_results, write_json
 from autograder.nbgrader_times import submission_time
 from autograder.times import TimeError, course_zone
 from common.messages import english
 from course.checks import Study
 
 FOLDER, RECORD = "attempts", "attempt.json"
+FORM = {"points": dict, "penalty": int | float}  # required keys of a record
 COUNTED = {"last": english("last"), "best": english("best"), "average": english("average")}
 LENGTH = 16  # characters of a version's name
+# "notebook/cell" -> digest of what a student wrote there, and the manual mark
+Answers = Mapping[str, tuple[str, float | None]]
 
 
 @dataclass(frozen=True)
@@ -57,17 +62,32 @@ class Attempt:
     points: Mapping[str, float]  # by notebook, before the penalty
     penalty: float  # when it was replaced
     time: datetime | None
+    answers: Answers = field(default_factory=dict)  # those that graders mark
 
-    def score(self, rule: LateRule | None, times: SubmissionTime | None, free_days: int) -> float:
-        """Return the points after the penalty; a course's own plugin is not called again."""
-        total = sum(self.points.values())
+    def score(
+        self,
+        rule: LateRule | None,
+        times: SubmissionTime | None,
+        free_days: int,
+        marked: Mapping[tuple[str, str], float],
+    ) -> float:
+        """Return the points after the penalty; a course's own plugin is not called again.
+
+        An unmarked answer has the points of the same answer in another version, which are in
+        `marked`.
+        """
+        points = dict(self.points)
+        for cell, (answer, mark) in self.answers.items():
+            if mark is None:
+                points[cell.partition("/")[0]] += marked.get((cell, answer), 0)
+        total = sum(points.values())
         if rule is None:
             return max(0.0, total - self.penalty)
         if times is None or times.due is None or self.time is None:
             return total
         due = times.due.replace(tzinfo=UTC) + times.extension
         percent = rule.percent((self.time - due).total_seconds() - free_days * SECONDS_PER_DAY)
-        return total - sum(round(points * percent / 100, 2) for points in self.points.values())
+        return total - sum(round(each * percent / 100, 2) for each in points.values())
 
 
 def keep_version(folder: CourseFolder, study: Study, student: str) -> None:
@@ -107,55 +127,99 @@ def record_marks(
     version = str(entry["state"].get("submission", ""))[:LENGTH]
     if not version or version == digest[:LENGTH]:
         return
+    path = _versions(folder, study.assignment, student) / version
+    results = folder.results(study.assignment, student)
+    write_record(path, study, student, folder.config().CourseDirectory.db_url, results)
+
+
+def write_record(version: Path, study: Study, student: str, db_url: str, results: Path) -> None:
+    """Record the marks that a student has in a gradebook, if any, in the folder of a version.
+
+    `results` is the folder of the version's outcomes.
+    """
     points: dict[str, float] = {}
-    with engine(folder.config().CourseDirectory.db_url).connect() as gradebook:
+    answers: dict[str, tuple[str, float | None]] = {}
+    digests = dict(_digests(results))
+    with engine(db_url).connect() as gradebook:
         for grade in query_rows(gradebook, GRADES, study.assignment, student):
+            cell = f"{grade.notebook}/{grade.cell}"
             score = grade.automatic if grade.manual is None else grade.manual
             own = 0 if score is None else score + (grade.extra or 0)
             points[grade.notebook] = points.get(grade.notebook, 0) + own
+            if grade.automatic is None and cell in digests:
+                answers[cell] = digests[cell], grade.manual
         rows = query_rows(gradebook, PENALTIES, study.assignment, student)
         penalty = sum(row[2] or 0 for row in rows)
     if points:
-        path = _versions(folder, study.assignment, student) / version
-        path.mkdir(parents=True, exist_ok=True)
-        write_json(path / RECORD, {"points": points, "penalty": penalty})
+        version.mkdir(parents=True, exist_ok=True)
+        write_json(version / RECORD, {"points": points, "penalty": penalty, "answers": answers})
+
+
+def unmarked_versions(
+    folder: CourseFolder, assignment: str, student: str, present: str, zone: tzinfo
+) -> list[Path]:
+    """Return the folders of the versions without marks, in order of time; none if only the last
+    attempt counts. `present` is the digest of the last version.
+    """
+    if read_course_table(folder.root).attempts == "last":
+        return []
+    return sorted(
+        (
+            path
+            for path in _replaced(folder, assignment, student, present)
+            if read_object(path / RECORD, FORM) is None
+        ),
+        key=lambda path: _order(path, zone),
+    )
 
 
 def earlier_attempts(
     folder: CourseFolder, assignment: str, student: str, entry: Mapping[str, Any], zone: tzinfo
 ) -> list[Attempt]:
     """Return the graded versions before the one with this entry in the ledger, in order of time."""
-    attempts = []
-    present = str(entry.get("state", {}).get("submission", ""))[:LENGTH]
-    for path in sorted(_versions(folder, assignment, student).glob(f"*/{RECORD}")):
-        record = read_object(path, {"points": dict, "penalty": int | float})
-        if record is None or path.parent.name == present:
-            continue
-        try:
-            time = submission_time(path.parent, zone)
-        except TimeError:
-            time = None
-        attempts.append(Attempt(path.parent.name, record["points"], record["penalty"], time))
-    return sorted(
-        attempts, key=lambda each: (each.time.timestamp() if each.time else 0, each.version)
-    )
+    present = str(entry.get("state", {}).get("submission", ""))
+    versions = _replaced(folder, assignment, student, present)
+    return [
+        Attempt(
+            path.name,
+            record["points"],
+            record["penalty"],
+            _time(path, zone),
+            record.get("answers", {}),
+        )
+        for path in sorted(versions, key=lambda path: _order(path, zone))
+        if (record := read_object(path / RECORD, FORM)) is not None
+    ]
 
 
 class AttemptRule:
     """Which attempt counts in a course, for the submissions to one assignment."""
 
-    def __init__(self, folder: CourseFolder, assignment: str, gradebook: Connection) -> None:
+    def __init__(
+        self,
+        folder: CourseFolder,
+        assignment: str,
+        gradebook: Connection,
+        student: str | None = None,
+    ) -> None:
+        """Read the gradebook for all students, or for one."""
         self.folder, self.assignment = folder, assignment
         self.counts = read_course_table(folder.root).attempts
         if self.counts == "last":
             return
         config = folder.config()
         self._rule, self._zone = rule_of(config), course_zone(config)
-        self._accounts = accounts(gradebook, self._rule)
+        self._accounts = accounts(gradebook, self._rule, student)
         self._owners = folder.owners(assignment)
         self._times = {
-            time.student: time for time in read_times(gradebook) if time.assignment == assignment
+            time.student: time
+            for time in read_times(gradebook, student)
+            if time.assignment == assignment
         }
+        self._manual = defaultdict[str, dict[str, float]](dict)
+        for grade in query_rows(gradebook, GRADES, assignment, student):
+            if grade.manual is not None:
+                self._manual[grade.student][f"{grade.notebook}/{grade.cell}"] = grade.manual
 
     def earlier(self, student: str, entry: Mapping[str, Any]) -> list[float]:
         """Return the scores of a student's earlier attempts; none if only the last one counts."""
@@ -164,10 +228,31 @@ class AttemptRule:
         account = self._accounts.get(student)
         free = account.used.get(self.assignment, 0) if account else 0
         owner = self._owners.get(student, student)
-        return [
-            attempt.score(self._rule, self._times.get(student), free)
-            for attempt in earlier_attempts(self.folder, self.assignment, owner, entry, self._zone)
-        ]
+        attempts = earlier_attempts(self.folder, self.assignment, owner, entry, self._zone)
+        marked = {
+            (cell, answer): mark
+            for each in attempts
+            for cell, (answer, mark) in each.answers.items()
+            if mark is not None
+        } | self._marked(student)
+        times = self._times.get(student)
+        return [attempt.score(self._rule, times, free, marked) for attempt in attempts]
+
+    def _marked(self, student: str) -> dict[tuple[str, str], float]:
+        """Return the manual marks of the last version, by cell and digest of the answer."""
+        manual = self._manual.get(student, {})
+        digests = dict(_digests(self.folder.results(self.assignment, student)))
+        return {(cell, digests[cell]): manual[cell] for cell in manual.keys() & digests.keys()}
+
+    def problem(self, student: str, entry: Mapping[str, Any]) -> str:
+        """Return a sentence about attempts that have no marks yet, or ""."""
+        present = entry.get("state", {}).get("submission")
+        if self.counts == "last" or present is None:
+            return ""
+        owner = self._owners.get(student, student)
+        versions = unmarked_versions(self.folder, self.assignment, owner, present, self._zone)
+        names = ", ".join(describe_version(version, self._zone) for version in versions)
+        return names and f"no marks yet, so they do not count: {names}; grade again"
 
     def decide(self, earlier: Iterable[float], last: float) -> float:
         """Return the score that counts."""
@@ -186,5 +271,38 @@ class AttemptRule:
         )
 
 
+def describe_version(version: Path, zone: tzinfo) -> str:
+    """Return the name of an attempt in messages, which contains its time, if it is known."""
+    time = _time(version, zone)
+    when = f" of {time.astimezone(zone):%Y-%m-%d %H:%M}" if time else ""
+    return f"the attempt{when} ({version.relative_to(version.parents[3]).as_posix()})"
+
+
 def _versions(folder: CourseFolder, assignment: str, student: str) -> Path:
     return folder.root / FOLDER / assignment / student
+
+
+def _replaced(folder: CourseFolder, assignment: str, student: str, present: str) -> Iterator[Path]:
+    """Yield the folders of all versions except the one with the digest `present`."""
+    for path in _versions(folder, assignment, student).glob("*/"):
+        if path.name != present[:LENGTH] and not path.name.startswith("."):  # a copy in progress
+            yield path
+
+
+def _time(version: Path, zone: tzinfo) -> datetime | None:
+    try:
+        return submission_time(version, zone)
+    except TimeError:
+        return None
+
+
+def _order(version: Path, zone: tzinfo) -> tuple[float, str]:
+    time = _time(version, zone)
+    return time.timestamp() if time else 0, version.name
+
+
+def _digests(results: Path) -> Iterator[tuple[str, str]]:
+    """Yield the digest of each answer, by notebook and cell, in the outcomes of a submission."""
+    for notebook, result in read_results(results).items():
+        for cell, digest in result.get("answers", {}).items():
+            yield f"{notebook}/{cell}", digest

@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Grade, MissingEntry
 from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import is_grade, is_task
+from traitlets import Unicode
 
 from autograder.gradebook import Gradebook
 from autograder.grading.records.ledger import read_object
@@ -21,6 +22,10 @@ from autograder.grading.records.ledger import read_object
 
 class SaveGrades(SaveAutoGrades):
     """Saves automatic scores, and keeps manual marks if their answers are unchanged."""
+
+    results = Unicode("results", help="The folder of all results; set by `autograder grade`.").tag(
+        config=True
+    )
 
     def preprocess(self, nb, resources):
         """Save the scores, and add "answers", the digest of each cell that has points, to
@@ -33,7 +38,7 @@ class SaveGrades(SaveAutoGrades):
             if is_grade(cell) or is_task(cell)
         }
         kept = _kept_answers(
-            Path("results", where["assignment"], where["student"], f"{where['notebook']}.json")
+            Path(self.results, where["assignment"], where["student"], f"{where['notebook']}.json")
         )
         with Gradebook(where["db_url"]) as gradebook:
             settled = {

@@ -21,6 +21,7 @@ from autograder.errors import UserError, format_error
 from autograder.grading.intake.submission_files import list_submission
 from autograder.grading.mark_history.changes import recording
 from autograder.grading.records.agreement import require_expected, require_same_points
+from autograder.grading.records.attempts import unmarked_versions
 from autograder.grading.records.deciding import changes, count_reasons, grader_state
 from autograder.grading.records.gradebook_reader import read_automatic_marks, require_gradebook
 from autograder.grading.records.ledger import (
@@ -41,10 +42,12 @@ from autograder.grading.run.execution_overrides import (
 from autograder.grading.run.retry import RetryLater, run_with_retry
 from autograder.grading.run.workers import TaskFailed, WorkerSetupError, preload, run_tasks
 from autograder.sandbox.launch import fork_server as start_fork_server
+from autograder.times import course_zone
 from course.checks import Study
 
 WORKER_MODULES = ("autograder.grading.run.submission",)
 NOT_BOOKED = "the gradebook does not have its marks"
+ATTEMPTS = "earlier attempts have no marks yet"
 DAMAGED = "files of its last grading run are damaged or missing"
 
 
@@ -252,6 +255,7 @@ def _graded_earlier(
         )
     except SQLAlchemyError:
         return unchanged, outdated
+    zone = course_zone(config)
     for student in students:
         results = folder.results(study.assignment, student)
         with suppress(OSError):
@@ -263,8 +267,13 @@ def _graded_earlier(
                 before = previous_result(
                     folder, study.assignment, student, state, marks.get(student, {})
                 )
-                if before:
+                attempts = unmarked_versions(
+                    folder, study.assignment, student, state["submission"], zone
+                )
+                if before and not attempts:
                     unchanged.append(before)
+                elif before:
+                    outdated[student] = [ATTEMPTS]
                 else:
                     outdated[student] = changes(entry["state"], state) or [
                         DAMAGED

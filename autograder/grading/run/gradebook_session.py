@@ -26,10 +26,11 @@ from nbgrader.preprocessors import (
     overwritekernelspec,
     saveautogrades,
 )
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine, create_engine, insert, select, text
 from sqlalchemy.orm import Session, scoped_session, sessionmaker
 
 from autograder.course_folder import folder_lock
+from autograder.database import engine
 from autograder.grading.run import nbgrader_steps as step
 
 # This lock is released when the transaction ends; the file lock in `results/` works only on one
@@ -38,6 +39,13 @@ ADVISORY_LOCK = text("SELECT pg_advisory_xact_lock(hashtext('autograder'))")
 # Without statistics, PostgreSQL scans the marks of the whole class to find those of one student.
 # Only these tables are analysed, because analysing all would log a warning for each system table.
 ANALYZE_TABLES = [text(f'ANALYZE "{name}"') for name in api.Base.metadata.tables]
+ASSIGNMENT_TABLES = {
+    kind.__tablename__
+    for kind in (
+        api.Assignment, api.Notebook, api.BaseCell, api.GradeCell, api.SolutionCell, api.TaskCell,
+        api.SourceCell,
+    )
+}  # fmt: skip
 FIRST_ANALYZE = 100  # blocks (about ten per submission) before the first ANALYZE; then doubled
 PATCHED_MODULES: tuple[Any, ...] = (
     autograde,
@@ -128,6 +136,7 @@ def shared_gradebook(db_url: str, course_id: str, lock: Path) -> Iterator[Shared
     """
     shared = SharedGradebook(db_url, course_id, lock)
     before = [module.Gradebook for module in PATCHED_MODULES]
+    schema = common.jsonschema
     for module in PATCHED_MODULES:
         module.Gradebook = lambda *_arguments, **_options: shared
     common.jsonschema = _CheckedSchema
@@ -135,8 +144,24 @@ def shared_gradebook(db_url: str, course_id: str, lock: Path) -> Iterator[Shared
     try:
         yield shared
     finally:
-        common.jsonschema = jsonschema
+        common.jsonschema = schema
         api.app_log.removeHandler(quiet)
         for module, original in zip(PATCHED_MODULES, before, strict=True):
             module.Gradebook = original
         shared.dispose()
+
+
+@contextlib.contextmanager
+def temporary_gradebook(db_url: str, course_id: str, folder: Path) -> Iterator[str]:
+    """Let nbgrader's grading steps use a new gradebook in `folder` within the block, and yield its
+    address. It contains the assignments of the gradebook at `db_url`, but no submissions.
+    """
+    address = f"sqlite:///{folder / 'gradebook.db'}"
+    with shared_gradebook(address, course_id, folder) as temporary:
+        with engine(db_url).connect() as gradebook, temporary:
+            for table in api.Base.metadata.sorted_tables:
+                if table.name in ASSIGNMENT_TABLES:
+                    rows = [dict(row) for row in gradebook.execute(select(table)).mappings()]
+                    if rows:
+                        temporary.db.execute(insert(table), rows)
+        yield address

@@ -609,11 +609,16 @@ class SaveOutcomes(NbGraderPreprocessor):
     """
 
     by_autograder = Bool(False, help="Whether `autograder grade` is grading.").tag(config=True)
+    results = Unicode("results", help="The folder of all results; set by `autograder grade`.").tag(
+        config=True
+    )
 
     def preprocess(self, nb, resources):
         """Write `results/{assignment}/{student}/{notebook}.json` in the course folder."""
         where = resources["nbgrader"]
-        path = Path("results", where["assignment"], where["student"], f"{where['notebook']}.json")
+        path = Path(
+            self.results, where["assignment"], where["student"], f"{where['notebook']}.json"
+        )
         outcomes = resources["outcomes"]
         if not self.by_autograder:
             path.parent.mkdir(parents=True, exist_ok=True)

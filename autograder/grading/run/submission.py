@@ -7,6 +7,7 @@ the ledger. The worker keeps one sandbox and one open gradebook.
 import autograder.grading.run.fast_imports  # noqa: F401, I001 - before nbformat
 
 import contextlib
+import copy
 import gc
 import shutil
 import tempfile
@@ -14,7 +15,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,13 @@ from autograder import workspace
 from autograder.course_folder import CourseFolder, folder_lock, run_quietly
 from autograder.database import is_transient, with_retry
 from autograder.errors import format_error, is_fatal
-from autograder.grading.records.attempts import keep_files, record_marks
+from autograder.grading.records.attempts import (
+    describe_version,
+    keep_files,
+    record_marks,
+    unmarked_versions,
+    write_record,
+)
 from autograder.grading.records.gradebook_reader import AutomaticMarks, read_automatic_marks
 from autograder.grading.intake.submission_files import list_submission
 from autograder.grading.intake.intake import stage_submission
@@ -52,7 +59,11 @@ from autograder.grading.records.ledger import (
     invalidate,
     state_of,
 )
-from autograder.grading.run.gradebook_session import SharedGradebook, shared_gradebook
+from autograder.grading.run.gradebook_session import (
+    SharedGradebook,
+    shared_gradebook,
+    temporary_gradebook,
+)
 from autograder.grading.records.reference_timing import keep_first_timings
 from autograder.grading.run.nbgrader_steps import GradingStep, fault_message, is_own_test
 from autograder.grading.run.retry import RetryLater
@@ -178,27 +189,28 @@ def grade_one(
     opened: Engine | None = None,
 ) -> Graded:
     """Grade one submission, unless it has already been graded, is unchanged, and its marks are in
-    the gradebook.
+    the gradebook. Attempts that were replaced before they were graded are graded first.
 
     The marks can be missing if an older gradebook was restored or the student was removed from it.
     For `opened` see `read_automatic_marks`.
     """
-    start = time.perf_counter()
     submission = folder.submission(study.assignment, student)
     results = folder.results(study.assignment, student)
     ledger = results / LEDGER
     with folder_lock(results):
         files = list_submission(submission, study, folder.release(study.assignment))
         state = state_of(files, grader_state(folder, study, config))
+        digest = state["submission"]
+        record_marks(folder, study, student, read_ledger(ledger), digest)
+        failed = tuple(_grade_attempts(folder, study, config, student, digest))
+        start = time.perf_counter()
         marks = partial(_marks, config, study, student, opened)
         if (
             not force
             and ledger.is_file()
             and (before := previous_result(folder, study.assignment, student, state, marks()))
         ):
-            return before
-        digest = state["submission"]
-        record_marks(folder, study, student, read_ledger(ledger), digest)
+            return replace(before, problems=before.problems + failed)
         keep_files(folder, study.assignment, student, files, digest)
         invalidate(ledger)  # if the run is stopped from here on, the next one grades it again
         (results / EXTERNAL_GRADING).unlink(missing_ok=True)
@@ -236,7 +248,43 @@ def grade_one(
                 **asdict(result),
             },
         )
-        return result
+        return replace(result, problems=result.problems + failed)
+
+
+def _grade_attempts(
+    folder: CourseFolder, study: Study, config: Config, student: str, present: str
+) -> Iterator[str]:
+    """Grade the attempts that have no marks, without changes to the gradebook and the results of
+    the submission; yield why some could not be graded.
+    """
+    zone = course_zone(config)
+    for version in unmarked_versions(folder, study.assignment, student, present, zone):
+        try:
+            _grade_attempt(folder, study, config, student, version)
+        except Exception as error:
+            if is_transient(error) or is_fatal(error, (version.parent,)):
+                raise
+            reason = fault_message(error, folder.root)
+            yield f"{describe_version(version, zone)} was not graded: {reason}"
+
+
+def _grade_attempt(
+    folder: CourseFolder, study: Study, config: Config, student: str, version: Path
+) -> None:
+    """Grade the files of an earlier version in a temporary gradebook, and record its marks."""
+    config, release = copy.deepcopy(config), folder.release(study.assignment)
+    place = config.CourseDirectory
+    with tempfile.TemporaryDirectory(prefix="attempt-") as temporary:
+        top = Path(temporary)
+        staged = top / student / study.assignment
+        files = list_submission(version, study, release)
+        stage_submission(files, study, release, staged, course_zone(config))
+        with temporary_gradebook(place.db_url, place.course_id, top) as place.db_url:
+            place.autograded_directory = str(top / "autograded")
+            config.SaveGrades.results = config.SaveOutcomes.results = str(top / "results")
+            _autograde(config, study, student, top, top / LOG)
+            results = top / "results" / study.assignment / student
+            write_record(version, study, student, place.db_url, results)
 
 
 def _fault(

@@ -1,8 +1,9 @@
 """Finds the pairs of submissions that a person should compare.
 
 A pair is listed if two modules, or two answers to the same question, share more than independent
-authors do (see `thresholds.py`). Members of a group are not compared with each other, and
-students are not compared with their own earlier submissions.
+authors do (see `thresholds.py`). A module is also listed with a public file if it contains a
+function of that file. Members of a group are not compared with each other, and students are not
+compared with their own earlier submissions.
 """
 
 import re
@@ -18,7 +19,7 @@ from autograder.reporting.similarity.normal_form import (
     given_names,
     normal_form,
 )
-from autograder.reporting.similarity.sources import CLASS, STAFF, TASKS, Handout, Source
+from autograder.reporting.similarity.sources import CLASS, PUBLIC, STAFF, TASKS, Handout, Source
 from autograder.reporting.similarity.thresholds import CODE, PROSE, Rule, usual_share
 
 CODE_RUN, PROSE_RUN = 5, 3  # tokens and words in a row
@@ -29,7 +30,7 @@ Outcomes = Mapping[str, Sequence[Mapping]]  # by student
 
 @dataclass(frozen=True)
 class Pair:
-    """Two people whose work is similar: the second one may be a student, or the staff."""
+    """Two similar works: the first is a student's, the second a student's, the staff's or public."""
 
     one: Source
     other: Source
@@ -60,17 +61,16 @@ class Modules:
         groups: Mapping[str, str] | None = None,
     ) -> None:
         self.sources = [source for source in sources if source.module.strip()]
-        self._groups = groups or {}
-        vocabulary = given_names() | attribute_names(handout.stub)
-        self.codes = [normal_form(source.module, vocabulary) for source in self.sources]
-        documents = [
+        self._groups, self._handout = groups or {}, handout
+        self._vocabulary = given_names() | attribute_names(handout.stub)
+        self.codes = [normal_form(source.module, self._vocabulary) for source in self.sources]
+        self._documents = [
             Document(source.origin, code.units)
             for source, code in zip(self.sources, self.codes, strict=True)
         ]
-        texts = (*handout.code, handout.stub)
-        known = frozenset().union(*(_runs_of_code(text, vocabulary) for text in texts))
-        self.comparison = Comparison(documents, known, CODE_RUN)
-        words = given_words(handout.code)
+        known = self._known(*handout.code, *handout.packages, handout.stub)
+        self.comparison = Comparison(self._documents, known, CODE_RUN)
+        words = given_words((*handout.code, *handout.packages))
         marks = [
             marks_of(source.module, code, (outcomes or {}).get(source.student, ()), words)
             for source, code in zip(self.sources, self.codes, strict=True)
@@ -85,6 +85,30 @@ class Modules:
     def pairs(self) -> list[Pair]:
         """Return the listed pairs, the most similar first."""
         return _pairs(self.sources, self.comparison, self.rule, "", self._groups, self._hints)
+
+    def public_pairs(self, public: Iterable[Source]) -> list[Pair]:
+        """Return the modules that contain a function or method of a public file, the most similar
+        first. Each pair shows the longest such function.
+        """
+        known = self._known(*self._handout.code, self._handout.stub)
+        written = frozenset().union(*(runs_of(each.units, CODE_RUN) for each in self._documents))
+        sources, documents = list(self.sources), list(self._documents)
+        for source in public:
+            for unit in normal_form(source.module, self._vocabulary).units:
+                runs = runs_of([unit], CODE_RUN) - known
+                if len(runs) >= CODE.min_evidence and 2 * len(runs & written) > len(runs):
+                    sources.append(source)
+                    documents.append(Document(source.origin, [unit]))
+        pairs = _pairs(sources, Comparison(documents, known, CODE_RUN), CODE, "", {}, None)
+        longest = {
+            (pair.one.name, pair.other.name): pair
+            for pair in sorted(pairs, key=lambda pair: pair.evidence)
+            if pair.other.kind == PUBLIC
+        }
+        return sorted(longest.values(), key=lambda pair: -pair.share)
+
+    def _known(self, *texts: str) -> frozenset[int]:
+        return frozenset().union(*(_runs_of_code(text, self._vocabulary) for text in texts))
 
     def is_empty(self, number: int) -> bool:
         """Whether a module has nothing that can be compared, for example because it is the stub."""
@@ -138,11 +162,11 @@ def _similar_answers(
 
 def clusters(pairs: Iterable[Pair]) -> list[list[str]]:
     """Return the names of people who are connected by pairs, the largest clusters first. Pairs
-    with the staff's answers do not count.
+    with the staff's answers and public files do not count.
     """
     cluster: dict[str, set[str]] = {}
     for pair in pairs:
-        if pair.other.kind != STAFF:
+        if pair.other.kind not in (STAFF, PUBLIC):
             names = [pair.one.name, pair.other.name]
             joined = set(names).union(*(cluster.get(name, ()) for name in names))
             for name in joined:

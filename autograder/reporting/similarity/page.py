@@ -26,6 +26,7 @@ from autograder.reporting.similarity.sources import (
     groups,
     model_answers,
     previous_sources,
+    public_sources,
     question_of,
     staff_sources,
 )
@@ -70,6 +71,7 @@ def find_similar(folder: CourseFolder, study: Study, previous: Sequence[Path] = 
     former = [each for root in previous for each in previous_sources(root, study, folder)]
     staff, members = staff_sources(study), groups(folder)
     handout = given_texts(folder.release(study.assignment), study)
+    public = public_sources(study, handout)
     outcomes = {
         source.student: [
             outcome
@@ -84,8 +86,13 @@ def find_similar(folder: CourseFolder, study: Study, previous: Sequence[Path] = 
     return Findings(
         study,
         len(students),
-        {"submissions": len(students), "earlier submissions": len(former), "answers": len(staff)},
-        modules.pairs(),
+        {
+            "submissions": len(students),
+            "earlier submissions": len(former),
+            "answers": len(staff),
+            "public files": len({source.name for source in public}),
+        },
+        sorted([*modules.pairs(), *modules.public_pairs(public)], key=lambda pair: -pair.share),
         written,
         modules.rule,
         left_out,

@@ -1,8 +1,9 @@
-"""Collects the texts that are compared: the class, last year's classes, the staff's answers and all
-that students are given.
+"""Collects the texts that are compared: the class, last year's classes, the staff's answers, public
+code and all that students are given.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,26 +15,29 @@ from autograder.course_folder import CourseFolder, nfc
 from autograder.course_folder.people import read_people
 from autograder.errors import UserError
 from autograder.grading.intake.submission_files import list_submission
+from autograder.release.leaks import COURSE, public_code
 from autograder.reporting.integrity import MAX_COMPARED_BYTES, marked_cells
 from autograder.reporting.questions import answers, cells_of, question_for, source_of
 from autograder.workspace import INDEPENDENT_SOLUTION, answer_path
 from autograder.workspace.alternatives import alternative_solutions, stored_modules
 from common.syntax import SHELL_LINES, text_of
 from course.checks import Study
+from course.checks.study_paths import study_roots
 
-CLASS, PREVIOUS, STAFF = "class", "previous", "staff"
+CLASS, PREVIOUS, STAFF, PUBLIC = "class", "previous", "staff", "public"
+IMPORT = re.compile(r"^\s*(?:from|import) ([\w.]+)", re.MULTILINE)
 TASKS = "#"  # between the name of a notebook and the id of a cell
 
 
 @dataclass(frozen=True)
 class Source:
-    """The work of one person: a module, and written answers by notebook and cell.
+    """The work of one person, or a public file: a module, and written answers by notebook and cell.
 
     Sources of one `origin` are versions of each other.
     """
 
     name: str
-    kind: str  # CLASS, PREVIOUS or STAFF
+    kind: str  # CLASS, PREVIOUS, STAFF or PUBLIC
     origin: str
     module: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)
@@ -44,9 +48,10 @@ class Source:
 class Handout:
     """What every student is given: code, and the text of each question."""
 
-    code: Sequence[str]
+    code: Sequence[str]  # of the notebooks, and of modules that the stub imports
     stub: str
     texts: Sequence[str]
+    packages: Sequence[str] = ()  # other code of the packages
 
 
 def class_sources(folder: CourseFolder, study: Study) -> tuple[list[Source], dict[str, str]]:
@@ -125,10 +130,26 @@ def model_answers(study: Study) -> list[Source]:
     return [Source("the model answer", STAFF, "the model answer", answers=texts)] if texts else []
 
 
+def public_sources(study: Study, handout: Handout) -> list[Source]:
+    """Return the public code that a student could copy, which is the code outside the assignment
+    that is not given for it.
+    """
+    known, roots = {*handout.code}, [COURSE.parent, *study_roots()]
+    return [
+        Source(name, PUBLIC, PUBLIC, text)
+        for path, text in public_code()
+        if path.parent.name != study.assignment and text not in known
+        for name in [next(path.relative_to(r).as_posix() for r in roots if path.is_relative_to(r))]
+    ]
+
+
 def given_texts(release: Path, study: Study) -> Handout:
     """Return the code and the texts that every student is given, from a released assignment."""
     stub = release / study.module
+    text = text_of(stub.read_bytes()) if study.module and stub.is_file() else ""
+    imported = {*IMPORT.findall(text)}
     code: list[str] = []
+    others: list[str] = []
     texts: list[str] = []
     for notebook in sorted(release.glob("*.ipynb")):
         for cell in cells_of(notebook):
@@ -140,9 +161,9 @@ def given_texts(release: Path, study: Study) -> Handout:
     for package in packages:
         for path in sorted(package.rglob("*.py")):
             if "tests" not in path.parts:
-                code.append(path.read_text("utf-8"))
-    text = text_of(stub.read_bytes()) if study.module and stub.is_file() else ""
-    return Handout(code, text, texts)
+                name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+                (code if name in imported else others).append(path.read_text("utf-8"))
+    return Handout(code, text, texts, others)
 
 
 def question_of(folder: CourseFolder, study: Study, key: str) -> str:

@@ -13,14 +13,14 @@ from rich.console import Console
 from typer.testing import Result
 
 from autograder import doctor, workspace
-from autograder.commands import cli, demo
+from autograder.commands import cli
 from autograder.commands import console as screen
 from autograder.commands import progress as watch
 from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, EXCHANGE, CourseFolder, CourseFolderError
 from autograder.doctor import Finding
 from autograder.grading.run.batch import GradingError
-from autograder.release import assignments, derive
+from autograder.release import assignments, demo, derive
 from autograder.release.assignments import GenerationError
 from autograder.release.notebooks import NotebookError
 from autograder.reporting.pages.feedback import Feedback

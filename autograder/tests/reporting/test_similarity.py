@@ -1,9 +1,9 @@
 """Similar submissions: disguises are found, independent modules are not listed, pages are safe."""
 
+import ast
 import csv
 import json
 import shutil
-import tomllib
 from pathlib import Path
 
 import nbformat
@@ -12,17 +12,25 @@ from typer.testing import CliRunner
 
 from autograder.benchmarks.studies import similarity as benchmark
 from autograder.benchmarks.support.disguises import DISGUISES, disguise, reword
-from autograder.commands import demo
 from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
+from autograder.release import demo
 from autograder.reporting.similarity.findings import Modules, answer_pairs, clusters
 from autograder.reporting.similarity.normal_form import normal_form
 from autograder.reporting.similarity.page import find_similar, write_similarity
-from autograder.reporting.similarity.sources import CLASS, Source, given_texts, staff_sources
+from autograder.reporting.similarity.sources import (
+    CLASS,
+    Source,
+    given_texts,
+    public_sources,
+    staff_sources,
+)
 from autograder.reporting.similarity.stored import stored_findings
-from course.checks import load_study
+from course.checks import Study, load_study
+from course.checks.study_paths import use_studies
 from tictactoe import Board
 
+ROOT = Path(__file__).parents[3]
 STUDY = load_study("study3")
 STAFF = staff_sources(STUDY)
 INDEPENDENT = next(s for s in STAFF if s.name == "the independent solution").module
@@ -120,6 +128,48 @@ def test_a_module_with_a_syntax_error_is_compared():
     assert normal_form("\0").units == ()
 
 
+def public_pairs(study: Study, *modules: str) -> list[tuple[str, str]]:
+    """The number of each module that contains public code, and the public file."""
+    handout = given_texts(study.folder, study)
+    sources = [student(str(number), module) for number, module in enumerate(modules)]
+    public = public_sources(study, handout)
+    return [(p.one.name, p.other.name) for p in Modules(sources, handout).public_pairs(public)]
+
+
+def test_a_copy_of_public_code_is_listed_with_its_source():
+    """Copies of an agent and of a function in `docs` are listed in disguise, once for each file; an
+    independent module and the stub are not.
+    """
+    agent, guide = "sequence/agents/ismcts.py", "docs/my_agent.py"
+    text = (ROOT / agent).read_text("utf-8")
+    longest = next(
+        node
+        for node in ast.parse((ROOT / guide).read_text("utf-8")).body
+        if isinstance(node, ast.FunctionDef)
+    )
+    both = f"{HANDOUT.stub}\n{disguise(text, 'all of these')}\n{ast.unparse(longest)}"
+    pairs = public_pairs(STUDY, both, BIT_MASKS, HANDOUT.stub)
+    assert sorted(pairs) == [("0", guide), ("0", agent)]
+
+
+def test_given_modules_are_not_public_code_of_a_study():
+    """What the stub imports may be copied, here the module that study 7 tells students to read."""
+    given = "sequence/board/links.py"
+    text = (ROOT / given).read_text("utf-8")
+    assert ("0", given) in public_pairs(STUDY, text)
+    assert public_pairs(load_study("study7"), text) == []
+
+
+def test_public_files_of_a_course(tmp_path):
+    """The public part of the course's own studies is compared; its tests are not."""
+    place = tmp_path / "course" / "study11_own"
+    (place / "tests").mkdir(parents=True)
+    for path in (place / "helpers.py", place / "tests" / "helpers.py"):
+        path.write_text(INDEPENDENT, "utf-8")
+    with use_studies(tmp_path):
+        assert ("0", "course/study11_own/helpers.py") in public_pairs(STUDY, INDEPENDENT)
+
+
 def test_the_same_wrong_reply_is_a_hint():
     """The same rare wrong reply is shown with a pair; correct and missing replies are not."""
     case = {"question": {"on": "x"}, "expected": {"value": 1}, "got": {"value": 7}}
@@ -165,6 +215,7 @@ def test_the_command(tmp_path):
     submit(now, "=1+1", disguise(BIT_MASKS, "all of these", FIXED), ANSWER)
     submit(now, "cleo", disguise(INDEPENDENT.replace("lane", "row"), "other loops", FIXED))
     submit(now, "dov", "x" * 300_000)
+    submit(now, "fay", (ROOT / "sequence" / "agents" / "ismcts.py").read_bytes())
     submit(now, "eve", b"\xff\xfe\x00 = 'lone \\ud800'\n")
     submit(before, "zoe", INDEPENDENT)
     result = run("--course", now.root, "--previous", before.root)
@@ -179,8 +230,13 @@ def test_the_command(tmp_path):
     rows = list(csv.DictReader(table.read_text("utf-8").splitlines()))
     assert any(row["student"] == "'=1+1" or row["similar to"] == "'=1+1" for row in rows)
     assert any(row["similar to"] == "zoe (spring 2026)" for row in rows)
+    (copied,) = [row for row in rows if row["who"] == "public"]
+    assert (copied["student"], copied["similar to"]) == ("fay", "sequence/agents/ismcts.py")
+    assert not any("fay" in cluster for cluster in json.loads(data.read_text("utf-8"))["clusters"])
     assert {row["part"] for row in rows} == {"module", f"{NOTEBOOK}: answer-why-ten"}
     assert json.loads(data.read_text("utf-8"))["clusters"][0]
+    (line,) = stored_findings(now, STUDY)["fay"]
+    assert line.startswith("similar to sequence/agents/ismcts.py: module")
     assert any("similar to ada" in line for line in stored_findings(now, STUDY)["=1+1"])
     findings = find_similar(now, STUDY)
     write_similarity(now, findings)
@@ -205,17 +261,13 @@ def test_a_wrong_earlier_folder(tmp_path, folder, message):
 
 def test_the_demo_class():
     """The bundled class: versions of the reference are listed, the independent module is not."""
-    students = tomllib.loads((demo.HERE / "class.toml").read_text("utf-8"))["student"]
-    work = {s["id"]: s["work"]["study3"] for s in students if "study3" in s["work"]}
-    texts = {
-        name: demo.module_text(STUDY, each)
-        for name, each in work.items()
-        if each["module"] != "empty folder"
-    }
+    work = {s["id"]: s["work"]["study3"] for s in demo.read_students() if "study3" in s["work"]}
+    texts = {name: demo.module_text(STUDY, each) for name, each in work.items()}
     sources = [student(name, text) for name, text in texts.items() if text]
     pairs = listed(*sources, *STAFF)
     assert not any("ben" in pair for pair in pairs)  # bitboards.py
     assert {"eve", "fay", "hal"} <= {name for pair in pairs for name in pair}
+    assert {("ada", "max"), ("dov", "lea")} <= {*pairs}  # identical texts
 
 
 def test_disguises_do_not_change_the_behaviour():
@@ -230,10 +282,16 @@ def test_disguises_do_not_change_the_behaviour():
         assert one == other
 
 
+def stated_rows(title: str) -> list[list[str]]:
+    """The rows of the table in one section of the benchmark's page, the first one with the names."""
+    section = benchmark.PAGE.read_text("utf-8").partition(f"## {title}")[2].partition("\n## ")[0]
+    lines = [line for line in section.splitlines() if line[:1] == "|"]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
 def test_the_page_of_the_benchmark():
     """The page has one line for each study, and the measurements of one study are as stated."""
-    lines = benchmark.PAGE.read_text("utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    rows = stated_rows("Modules")
     assert rows[0] == ["study", "modules", "independent pairs", "listed", *DISGUISES]
     table = {row[0]: row for row in rows}
     how = "other names"
@@ -242,3 +300,26 @@ def test_the_page_of_the_benchmark():
     assert [rate.modules, rate.pairs, len(rate.listed)] == [int(n) for n in stated[1:4]]
     assert rate.detected[how] == int(stated[4])
     assert float(table["share"][3].removesuffix(" %")) <= 1
+
+
+def test_the_demo_class_on_the_page():
+    """The measurements of one study are as stated; no independent pair of any study is listed, and
+    all identical modules are.
+    """
+    rows = {row[0]: row for row in stated_rows("The demo class")}
+    rate = benchmark.measure_class(STUDY)
+    counts = [*rate.independent, *rate.staff, *rate.changed, *rate.identical]
+    assert list(map(int, rows["3"][1:])) == [rate.submissions, *counts]
+    assert rate.independent[0] > 0
+    listed_pairs = dict(zip(rows["study"][2::2], rows["all"][3::2], strict=True))
+    assert listed_pairs["independent pairs"] == listed_pairs["with the staff"] == "0"
+    assert listed_pairs["identical"] == rows["all"][-2]
+
+
+def test_public_code_on_the_page():
+    """The measurements of one study are as stated, and no stored module of any study is listed."""
+    rows = {row[0]: row for row in stated_rows("Public code")}
+    rate = benchmark.measure_public(load_study("study9"))
+    counts = [rate.modules, len(rate.listed), rate.functions, *rate.detected.values()]
+    assert list(map(int, rows["9"][1:])) == counts
+    assert rows["all"][2] == "0"

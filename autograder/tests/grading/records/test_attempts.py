@@ -2,7 +2,9 @@
 
 import shutil
 
+import nbformat
 import pytest
+from nbformat.v4 import new_markdown_cell
 from nbgrader.api import Gradebook
 from typer.testing import CliRunner
 
@@ -14,6 +16,7 @@ from autograder.grading.run.batch import grade
 from autograder.release.assignments import generate_assignment
 from autograder.reporting import export
 from autograder.reporting.report import read_class
+from autograder.tests.support.courses.own_assignments import OWN, own_assignment, solve
 from autograder.tests.support.needs import need_isolation
 from course.checks import load_study
 
@@ -98,6 +101,129 @@ def test_a_mistake_in_the_table_is_reported(course):
     done = CliRunner().invoke(app, ["export", "-c", str(course.root)])
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert "'first' is not one of 'last', 'best', 'average'" in done.stderr
+
+
+ANSWER = new_markdown_cell(
+    "answer",
+    metadata={
+        "nbgrader": {
+            "grade_id": "why", "schema_version": 3, "grade": True, "locked": False,
+            "solution": True, "task": False, "points": 4,
+        }
+    },
+)  # fmt: skip
+
+
+def submit(folder: CourseFolder, solution: str, answer: str, time: str) -> None:
+    """Collect a submission of ada, as `collect` does: the replaced version is kept."""
+    study, work = folder.assignment(OWN), folder.own_submission(OWN, "ada")
+    keep_version(folder, study, "ada")
+    shutil.rmtree(work, ignore_errors=True)
+    solve(folder, "ada", solution)
+    (work / "timestamp.txt").write_text(time, "utf-8")
+    path = work / "numbers.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[-1].source = answer
+    nbformat.write(notebook, path)
+
+
+@pytest.fixture
+def replaced(tmp_path) -> CourseFolder:
+    """ada has submitted three times before anything was graded: right, right and late, wrong."""
+    need_isolation()
+    folder = CourseFolder.create(tmp_path / "course")
+    own_assignment(folder, more=[ANSWER])
+    with Gradebook(db_url(folder)) as book:
+        book.update_or_create_assignment(OWN, duedate="2026-03-02 10:00:00 UTC")
+    submit(folder, "return 2 * x", "first", "2026-03-02 09:00 UTC")
+    submit(folder, "return x + x", "same", "2026-03-03 09:00 UTC")
+    submit(folder, "return x", "same", "2026-03-03 10:00 UTC")
+    return folder
+
+
+def rules(folder: CourseFolder, counts: str) -> None:
+    """Let an attempt count; late work loses a tenth per day."""
+    table = f'[late]\npercent = 10\n[attempts]\ncounts = "{counts}"\n'
+    (folder.root / "course.toml").write_text(table, "utf-8")
+
+
+def mark_answer(folder: CourseFolder, points: float) -> None:
+    """Mark the written answer of the last attempt as a grader does."""
+    with Gradebook(db_url(folder)) as book:
+        grade = book.find_grade("why", "numbers", OWN, "ada")
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+    done = CliRunner().invoke(app, ["late-penalties", OWN, "-c", str(folder.root)])
+    assert done.exit_code == 0, done.output
+
+
+def counted(folder: CourseFolder) -> float:
+    """The score of ada that counts."""
+    (column,) = export.read_marks(folder).columns
+    return column.marks["ada"].score
+
+
+def saved(folder: CourseFolder) -> dict:
+    """What grading has stored about the last attempt."""
+    places = (folder.results(OWN, "ada"), folder.root / "autograded" / "ada")
+    return {
+        path: path.read_bytes()
+        for place in places
+        for path in place.rglob("*")
+        if path.suffix in (".json", ".ipynb", ".py")
+    }
+
+
+def test_attempts_that_were_replaced_before_grading(replaced):
+    """The next grading run marks them, each with its own penalty; an unmarked answer has the
+    points of the same answer in another attempt.
+    """
+    rules(replaced, "best")
+    (result,) = grade(replaced, replaced.assignment(OWN), jobs=1)
+    assert (result.status, result.problems) == ("graded", ())
+    assert counted(replaced) == 10
+    mark_answer(replaced, 4)
+    assert counted(replaced) == pytest.approx(0.9 * 14)  # the second attempt
+    rules(replaced, "average")
+    assert counted(replaced) == pytest.approx((10 + 0.9 * 14 + 0.9 * 4) / 3)
+    before = saved(replaced)
+    (result,) = grade(replaced, replaced.assignment(OWN), jobs=1)
+    assert result.status == "unchanged" and saved(replaced) == before
+    for minute in (1, 2):
+        submit(replaced, "return x", "other", f"2026-03-03 09:0{minute} UTC")
+    grade(replaced, replaced.assignment(OWN), jobs=1)
+    mark_answer(replaced, 1)
+    assert counted(replaced) == pytest.approx((10 + 0.9 * (14 + 4 + 1 + 1)) / 5)
+
+
+def test_a_course_that_begins_to_count_earlier_attempts(replaced):
+    """Attempts without marks are reported until they are graded, and the last attempt is not
+    graded again.
+    """
+    rules(replaced, "last")
+    (result,) = grade(replaced, replaced.assignment(OWN), jobs=1)
+    mark_answer(replaced, 4)
+    assert counted(replaced) == pytest.approx(0.9 * 4)
+    before = saved(replaced)
+    rules(replaced, "best")
+    (row,) = read_class(replaced, replaced.assignment(OWN)).rows
+    (problem,) = row.problems
+    assert "no marks yet" in problem and "the attempt of 2026-03-0" in problem
+    assert any(problem in line for line in export.warnings(export.read_marks(replaced)))
+    (replaced.root / FOLDER / OWN / "ada" / "empty").mkdir()
+    notes = []
+    (result,) = grade(replaced, replaced.assignment(OWN), jobs=1, note=notes.append)
+    assert "1 submission is graded again (earlier attempts have no marks yet: 1)" in notes[0]
+    (problem,) = result.problems
+    assert result.status == "unchanged" and "ada/empty) was not graded: " in problem
+    assert counted(replaced) == pytest.approx(0.9 * 14)
+    assert saved(replaced) == before
+    with Gradebook(db_url(replaced)) as book:
+        assert not book.find_grade("why", "numbers", OWN, "ada").needs_manual_grade
+    (row,) = read_class(replaced, replaced.assignment(OWN)).rows
+    assert row.problems == [
+        f"no marks yet, so they do not count: the attempt ({FOLDER}/{OWN}/ada/empty); grade again"
+    ]
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 """The bundled class of fictitious students, whose submissions are made from `class.toml`.
 
-May import the same packages as the commands.
+May import the rest of `release` and the layers below it.
 """
 
 import json
@@ -62,7 +62,7 @@ def submit_work(folder: CourseFolder) -> int:
     """
     with (folder.root / CONFIG_FILE).open("a", encoding="utf-8") as config:
         config.write(LIMITS)
-    students = tomllib.loads((HERE / "class.toml").read_text("utf-8"))["student"]
+    students = read_students()
     add_students(folder, [(s["id"], s["first"], s["last"]) for s in students])
     for student in students:
         for name, work in student["work"].items():
@@ -72,6 +72,11 @@ def submit_work(folder: CourseFolder) -> int:
             if work["module"] != "empty folder":
                 _submit(folder, study, work, target)
     return len(students)
+
+
+def read_students() -> list[dict]:
+    """Return the students in `class.toml`, each with the table of its work."""
+    return tomllib.loads((HERE / "class.toml").read_text("utf-8"))["student"]
 
 
 def _submit(folder: CourseFolder, study: Study, work: dict, target: Path) -> None:
@@ -100,7 +105,7 @@ def module_text(study: Study, work: dict) -> str | None:
     answer = answer_path(study).read_text("utf-8")
     kind, _, name = work["module"].partition(": ")
     match kind:
-        case "none":
+        case "none" | "empty folder":
             return None
         case "reference":
             text = answer
