@@ -122,7 +122,7 @@ def by_priority(state):
 
 
 class TypeAPlus:
-    """Type A with alpha-beta pruning and move ordering (optional: extra credit).
+    """Type A with alpha-beta pruning and move ordering.
 
     `order` is a function that returns a state's moves in the order in which they are searched in
     every node, including the root.

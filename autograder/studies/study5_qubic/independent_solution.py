@@ -228,7 +228,7 @@ def train_lanes(learner, games, start, after_each=lambda done: None):
         after_each(done + 1)
 
 
-# ---- Symmetry (extra credit)
+# ---- Symmetry
 
 
 def arrangement(rule):

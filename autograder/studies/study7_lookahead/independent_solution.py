@@ -388,10 +388,10 @@ def neighbours(cell):
 def quick_replies(chips, cards):
     """Return the same function as `plain_replies`, scanning only the lines that an action changes.
 
-    (Extra credit.) First the rewards of all replies are computed line by line, and the replies are
-    sorted, the best first. An action on a cell changes only the replies on its `neighbours`, and
-    there only the line through both cells. Among all other replies, the best remains the best. (The
-    check counts the lines that are scanned, with `line_links` or otherwise: at most 60 per action.)
+    First the rewards of all replies are computed line by line, and the replies are sorted, the best
+    first. An action on a cell changes only the replies on its `neighbours`, and there only the line
+    through both cells. Among all other replies, the best remains the best. (The check counts the
+    lines that are scanned, with `line_links` or otherwise: at most 60 per action.)
 
     Hint: the replies on the cell itself are new: a chip just placed can be removed, and a cell just
     emptied can be taken. If an action completes a sequence, more than one line per cell changes:
