@@ -217,10 +217,11 @@ class _Walk:
             return None
         if len(self.views) != 1:
             return self._without_view(ours, theirs, path)
-        text = words.wrong_value(ours, theirs.value, self.views[0], self.root, self.has_table)
-        return _at_node(
-            ours, path, text + ("" if self.skipped else words.right_before(ours, self.has_table))
-        )
+        (view,) = self.views
+        text = words.wrong_value(ours, theirs.value, view, self.root, self.has_table)
+        if not self.skipped:
+            text += words.right_before(ours, self.has_table, view)
+        return _at_node(ours, path, text)
 
     def _other_child(
         self, ours: Visit, theirs: Node, number: int, path: list, was_visited: bool
@@ -269,7 +270,9 @@ class _Walk:
         if number >= len(moves):
             if self._has_failed(theirs):
                 return words.no_value()
-            return words.missing_move(ours, expected, number, self.root, self.has_table)
+            return words.missing_move(
+                ours, expected, number, self.root, self.has_table, self.view is not None
+            )
         move = moves[number]
         if move in (NO_MOVE, SAME_STATE):
             return words.VISITED_AGAIN if move == SAME_STATE else words.NO_SINGLE_MOVE
@@ -278,7 +281,7 @@ class _Walk:
         if self.has_table and self._after(ours.state, move) in self.seen:
             return words.recomputed_state(move)
         if expected is None:
-            return words.extra_move(ours, move, number, self.root)
+            return words.extra_move(ours, move, number, self.root, self.view is not None)
         if str(expected) in moves[number:]:
             return words.wrong_order(move, expected)
         return words.skipped_move(expected, move, is_last=number == len(moves) - 1)

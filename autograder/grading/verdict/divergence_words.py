@@ -181,8 +181,12 @@ def no_value() -> str:
     )
 
 
-def missing_move(node: Visit, expected: Any, number: int, root: Visit, has_table: bool) -> str:
-    """State that the search ended before this child."""
+def missing_move(
+    node: Visit, expected: Any, number: int, root: Visit, has_table: bool, is_view_known: bool
+) -> str:
+    """State that the search ended before this child; the window is a reason only if the values
+    before it are right, which is not known if the view is not.
+    """
     if has_table:
         return english(
             f"your search did not compute the state after {_cell(expected)}, although it had not "
@@ -196,12 +200,14 @@ def missing_move(node: Visit, expected: Any, number: int, root: Visit, has_table
     text = english(
         f"your search left out {_cell(expected)} and the moves after it (or did not count them)"
     )
-    window = _window(node, number, root)
+    window = _window(node, number, root) if is_view_known else None
     return english(f"{text}, although {window}" if window else text)
 
 
-def extra_move(node: Visit, move: str, number: int, root: Visit) -> str:
-    """State that a child was explored after the last one that should be."""
+def extra_move(node: Visit, move: str, number: int, root: Visit, is_view_known: bool) -> str:
+    """State that a child was explored after the last one that should be; for the window, see
+    `missing_move`.
+    """
     explored = english(f"your search explored {_cell(move)}")
     if node.state.is_terminal():
         return english(f"{explored} although the game is over")
@@ -210,7 +216,7 @@ def extra_move(node: Visit, move: str, number: int, root: Visit) -> str:
             f"{explored}, but the search ends here: the limit {root.bounds['limit']} is "
             "reached and the state is quiescent"
         )
-    window = _window(node, number, root)
+    window = _window(node, number, root) if is_view_known else None
     return english(
         f"{explored} although {window}" if window else f"{explored}, which is one move too many"
     )
@@ -243,11 +249,11 @@ def wrong_value(node: Visit, got: str, view: Perspective, root: Visit, has_table
         f"this node's value is {short_number(expected)}{_reason(node, has_table)}, but your search "
         f"returned {got:.40}"
     )
-    if view != ROOT:
-        returned = english(f"{returned} (your values are read from the view of {view.words})")
-    if _is_reversed(node, sign, to_number(got), has_table):
-        returned = english(f"{returned}, so its sign is reversed")
-    return returned
+    is_reversed = _is_reversed(node, sign, to_number(got), has_table)
+    if view == ROOT:
+        return english(f"{returned}, so its sign is reversed") if is_reversed else returned
+    viewed = english(f"{returned} (your values are read from the view of {view.words})")
+    return english(f"{viewed}, so its sign is reversed in this view") if is_reversed else viewed
 
 
 def wrong_from_all_views(node: Visit, got: str) -> str:
@@ -267,8 +273,8 @@ def wrong_from_all_views(node: Visit, got: str) -> str:
     )
 
 
-def right_before(node: Visit, has_table: bool) -> str:
-    """State that the values from which a wrong value follows are right.
+def right_before(node: Visit, has_table: bool, view: Perspective) -> str:
+    """State that the values from which a wrong value follows are right, read from this view.
 
     If the agent has a table, values from the table may also have contributed. They are not known,
     but all values that the search returned before are right.
@@ -276,8 +282,12 @@ def right_before(node: Visit, has_table: bool) -> str:
     if node.state.is_terminal():
         return ""
     if has_table:
-        return english("; all values that it returned before are right")
-    return english("; the values of its moves are right") if node.children else ""
+        right = english("all values that it returned before are right")
+    elif node.children:
+        right = english("the values of its moves are right")
+    else:
+        return ""
+    return english(f"; {right}" if view == ROOT else f"; in this view, {right}")
 
 
 def _reason(node: Visit, has_table: bool) -> str:

@@ -81,8 +81,16 @@ def first_outcome(key: AnswerKey, check: Check, replies: Replies) -> Outcome:
 def carried_outcome(
     key: AnswerKey, check: Check, replies: Replies, carried: CarriedFunctions
 ) -> Outcome:
-    """Return the outcome that is judged by what would be right, given the student's own functions."""
-    outcome = mark(check, replies, carried.expected, (), showable=key.shown_cases[check.name])
+    """Return the outcome that is judged by what would be right, given the student's own functions.
+
+    If there is no reply given these functions, for example because of an error, the original one is
+    right.
+    """
+    expected = [
+        {**right, **given}
+        for right, given in zip(key.expected[check.name], carried.expected, strict=True)
+    ]
+    outcome = mark(check, replies, expected, (), showable=key.shown_cases[check.name])
     return replace(outcome, carried_from=carried.functions)
 
 
@@ -155,7 +163,10 @@ def _for_page(key: AnswerKey, run: CheckRun, outcome: Outcome) -> Outcome:
         return replace(without_case(outcome), divergence=_kind_of_divergence(outcome))
     if run.rerun is None:
         return outcome
-    return redacted(outcome, run.check, run.rerun, run.rerun_expected)
+    expected = run.rerun_expected
+    if expected is not None and outcome.case is not None:
+        expected = {**key.expected[run.check.name][outcome.case["number"]], **expected}
+    return redacted(outcome, run.check, run.rerun, expected)
 
 
 def _kind_of_divergence(outcome: Outcome) -> dict[str, Any] | None:

@@ -54,7 +54,7 @@ def plausible_perspectives(ours: Visit, theirs: Node) -> Sequence[Perspective]:
     pairs = list(_corresponding_nodes(ours, theirs))
 
     def fitting(perspective: Perspective) -> int:
-        return sum(same_value(node, value, perspective, ours) for node, value in pairs)
+        return sum(_fits(node, value, perspective, ours) for node, value in pairs)
 
     best = max(PERSPECTIVES, key=fitting)
     return (best,) if fitting(best) >= NEARLY_ALL * len(pairs) else PERSPECTIVES
@@ -76,6 +76,15 @@ def same_value(ours: Visit, value: str, perspective: Perspective, root: Visit) -
     low, high = (ours.bounds.get(name, bound) for name, bound in (("alpha", -inf), ("beta", inf)))
     theirs *= perspective.sign(root.state, ours.state)
     return is_near(*(min(max(number, low), high) for number in (ours.value, theirs)))
+
+
+def _fits(ours: Visit, value: str, perspective: Perspective, root: Visit) -> bool:
+    """Whether a student's value fits a perspective; the value of a finished game is no bound."""
+    if not ours.state.is_terminal():
+        return same_value(ours, value, perspective, root)
+    theirs = to_number(value)
+    sign = perspective.sign(root.state, ours.state)
+    return theirs is not None and is_near(ours.value or 0, sign * theirs)
 
 
 def is_near(right: float, number: float | None) -> bool:

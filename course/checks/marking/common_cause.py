@@ -54,5 +54,6 @@ def _features(case: Mapping[str, Any]) -> set[str]:
     elif getattr(position, "to_move", None) in ("x", "o"):
         features.add(english(f"{position.to_move} is to move"))
     if hasattr(position, "side"):
+        features.add(english("Sequence is played"))  # sorted first: other games have no sides
         features.add(english(f"the observation belongs to side {position.side}"))
     return features

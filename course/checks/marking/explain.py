@@ -19,7 +19,7 @@ MAX_LENGTH = 500  # characters of one value
 MAX_ITEMS = 3  # items of a list that differ
 INDENT = 10 * " "  # before each line of a board in text
 ALL_HIDDEN = english(
-    "The positions that show what is wrong are hidden. Look at the aspects that "
+    "The positions at which your code went wrong in grading are hidden. Look at the aspects that "
     "lost points, and test your code on positions of your own."
 )
 SAME_LIMIT = "All positions of this check together have this limit, at home and in grading. "
@@ -304,7 +304,7 @@ def _headline(outcome: Outcome) -> str:
         state = english(f"correct, given your {joined(outcome.carried_from)}")
     elif outcome.carried_from:
         functions = joined(outcome.carried_from)
-        state = english(f"not all correct, even with your {functions} taken into account")
+        state = english(f"not all correct, compared with our solution using your {functions}")
     else:
         state = english("all correct") if outcome.full else english("not all correct")
     points = translate(

@@ -60,7 +60,7 @@ def _line_links(module, on: str, cells: list[list[int]], far: Sequence[int]) -> 
         ]
 
     def scans():
-        """The number of scans of lines that are already known, even after chips elsewhere have
+        """The number of calls that scan lines that are already known, even after chips elsewhere have
         changed.
         """
         chips = _chips(module, on)
@@ -254,6 +254,8 @@ def _counted(module, *names: str) -> Iterator[list[str]]:
     depth = 0
 
     def counting(name, function):
+        function = getattr(function, "replaceable", function)  # if errors are carried forward
+
         def counted(*arguments):
             nonlocal depth
             if not depth:
@@ -374,7 +376,8 @@ QUESTIONS = {
     "strategy_value": Question(_strategy_value, ("value",), _on_kuhn, {
         "value": "one for each state"}, labels={"value": _kuhn_states}),
     "line_links": Question(_line_links, ("links", "scans"), _on_chips("line_links", "cells"), {
-        "scans": "lines scanned again, on the same board and with distant chips, and the links"},
+        "scans": "calls of `links` or `line_text` that scan a line again, on the same board and "
+                 "with distant chips, and the links"},
         labels={
         "links": lambda case: [[f"cell {tuple(cell)}{_along(direction)}"
                                 for cell in case["cells"] for direction in DIRECTIONS]]}),

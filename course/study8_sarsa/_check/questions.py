@@ -485,8 +485,8 @@ QUESTIONS = {
                                           english("by another agent with an empty table")]]}),
     "sarsa_explores": Question(
         _explores, ("chances", "repeats", "learned"), _describe_exploration,
-        {"chances": "how often each candidate was played, first the one that is played without "
-                    "exploration; the last number counts other actions",
+        {"chances": "how often each candidate was played, first the one that `SarsaAgent()` "
+                    "plays; the last number counts other actions",
          "repeats": "whether the same seed leads to the same choices while another agent plays, "
                     "and after reset",
          "learned": "whether the value of the first action moved to the target that your "

@@ -395,15 +395,21 @@ def _rounded(number: float) -> float:
 # ---- Descriptions
 
 
+def _described_state(case: Mapping[str, Any]) -> str:
+    """The state of a case: of an observation, a world that is drawn."""
+    position = call("", {"on": case["on"]})[1:-1]
+    is_observation = case["on"].startswith(("sketch", "example"))
+    return f"sample({position}, Random({case['seed']}))" if is_observation else position
+
+
 def _described_search(name: str, method: str):
     """The description of a question that creates an agent and searches."""
 
     def describe(case: Mapping[str, Any]) -> str:
         options = ", ".join(f"{key}={case[key]}" for key in OPTIONS if key in case)
         agent = case.get("agent", name)
-        position = call("", {"on": case["on"]})[1:-1]
-        if agent in OPEN_AGENTS and case["on"].startswith(("sketch", "example")):
-            position = f"sample({position}, Random({case['seed']}))"
+        in_world = agent in OPEN_AGENTS
+        position = _described_state(case) if in_world else call("", {"on": case["on"]})[1:-1]
         description = f"{agent}({options}).{method}({position})"
         if "few" in case:
             description += f", which considers only the last {case['few']} moves, in reverse order"
@@ -430,7 +436,7 @@ QUESTIONS = {
         dict.fromkeys(("best_mean", "most_visited"), "the move chosen from each table")),
     "mcts_simulate": Question(
         _simulate, ("ends", "next"), lambda case: f"{GAMES} games in a row by MonteCarlo(seed="
-        f"{case['seed']}).simulate({call('', {'on': case['on']})[1:-1]})", {
+        f"{case['seed']}).simulate({_described_state(case)})", {
             "ends": "the last states; then one simulated from the end of a game",
             "next": "the next draw of agent.rng.randrange"}),
     "mcts_backup": Question(

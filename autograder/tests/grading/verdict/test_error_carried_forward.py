@@ -184,7 +184,7 @@ def test_remaining_mistakes_are_explained():
     outcome = decided("study3", text, "priority")
     assert not outcome.full
     assert outcome.mistake == "block_not_seen"
-    assert "not all correct, even with your priority taken into account" in as_text(outcome)
+    assert "not all correct, compared with our solution using your priority" in as_text(outcome)
     assert f"Likely cause: {outcome.cause}" in as_text(outcome)
 
 
