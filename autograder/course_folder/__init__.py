@@ -288,7 +288,7 @@ class CourseFolder:
                 owner = nfc(self._last([own[name] for name in names]).parent.name)
                 sentences[owner] = english(
                     f"several members of group {group} have submitted ({', '.join(names)}); the last "
-                    f"submission, {owner}'s, counts for all"
+                    f"submission is {owner}'s"
                 )
         return sentences
 
@@ -365,7 +365,7 @@ class CourseFolder:
         """Return the folder of one student's submission, whatever the Unicode form of its name; that
         of the group if the student has one.
         """
-        members = self.people().groups().get(self.people().person(nfc(student)).group, [])
+        members = self.people().members(nfc(student))
         paths = [self.own_submission(assignment, name) for name in members]
         if paths := [path for path in paths if path.is_dir()]:
             return self._last(paths)

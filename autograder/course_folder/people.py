@@ -103,6 +103,13 @@ class People:
                 groups.setdefault(person.group, []).append(name)
         return groups
 
+    def members(self, student: str) -> list[str]:
+        """Return the students of a student's group, including dropped ones; without a group, only
+        the student.
+        """
+        group = self.person(student).group
+        return self.groups()[group] if group else [student]
+
     def names(self, kind: str) -> list[str]:
         """Return all students, groups or sections, by their names."""
         if kind == "student":

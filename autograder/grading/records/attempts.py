@@ -1,14 +1,18 @@
 """Keeps every version of a submission, and decides which attempt's mark counts.
 
 ```
-attempts/{assignment}/{student}/{version}/   the files, and attempt.json if the version was replaced
+attempts/{assignment}/{student}/{version}/      the files that the student submitted
+attempts/{assignment}/{student}/{version}.json  the student's marks, if the version was replaced
 ```
 
 A version is named after the digest of its files. nbgrader's gradebook has one record per student, so
 it contains the marks of the last version. When another version is graded, the marks that the
-previous one had, including manual ones, are recorded with it. A version that was replaced before it
-was graded gets its marks from the next grading run, if they can count. Penalties of earlier attempts
+previous one had, including manual ones, are recorded. A version that was replaced before it was
+graded gets its marks from the next grading run, if they can count. Penalties of earlier attempts
 follow the present rule, due date and extensions.
+
+The versions that the present members of a group have submitted are attempts of each member. Their
+marks are recorded for each member; for a member without a record, those of the submitter count.
 """
 
 import os
@@ -46,7 +50,7 @@ from autograder.times import TimeError, course_zone
 from common.messages import english
 from course.checks import Study
 
-FOLDER, RECORD = "attempts", "attempt.json"
+FOLDER = "attempts"
 FORM = {"points": dict, "penalty": int | float}  # required keys of a record
 COUNTED = {"last": english("last"), "best": english("best"), "average": english("average")}
 LENGTH = 16  # characters of a version's name
@@ -98,6 +102,13 @@ def keep_version(folder: CourseFolder, study: Study, student: str) -> None:
         keep_files(folder, study.assignment, student, files, fingerprint(files))
 
 
+def keep_versions_of_others(folder: CourseFolder, study: Study, student: str) -> None:
+    """Keep the files that the other members of a student's group have submitted."""
+    for member in folder.people().members(student):
+        if member != student:
+            keep_version(folder, study, member)
+
+
 def keep_files(
     folder: CourseFolder, assignment: str, student: str, files: SubmissionFiles, digest: str
 ) -> None:
@@ -119,7 +130,7 @@ def keep_files(
 def record_marks(
     folder: CourseFolder, study: Study, student: str, entry: Mapping[str, Any] | None, digest: str
 ) -> None:
-    """Record the marks in the gradebook with the version to which they belong, according to the
+    """Record the marks in the gradebook for the version to which they belong, according to the
     ledger's `entry`, if a version with another digest is about to be graded.
     """
     if entry is None or entry["status"] != "graded":
@@ -128,12 +139,14 @@ def record_marks(
     if not version or version == digest[:LENGTH]:
         return
     path = _versions(folder, study.assignment, student) / version
+    if "owner" not in entry:  # otherwise, another member of the group has submitted the version
+        path.mkdir(parents=True, exist_ok=True)
     results = folder.results(study.assignment, student)
     write_record(path, study, student, folder.config().CourseDirectory.db_url, results)
 
 
 def write_record(version: Path, study: Study, student: str, db_url: str, results: Path) -> None:
-    """Record the marks that a student has in a gradebook, if any, in the folder of a version.
+    """Record the marks that a student has in a gradebook, if any, for the version in a folder.
 
     `results` is the folder of the version's outcomes.
     """
@@ -151,26 +164,20 @@ def write_record(version: Path, study: Study, student: str, db_url: str, results
         rows = query_rows(gradebook, PENALTIES, study.assignment, student)
         penalty = sum(row[2] or 0 for row in rows)
     if points:
-        version.mkdir(parents=True, exist_ok=True)
-        write_json(version / RECORD, {"points": points, "penalty": penalty, "answers": answers})
+        version.parent.mkdir(parents=True, exist_ok=True)
+        write_json(_record(version), {"points": points, "penalty": penalty, "answers": answers})
 
 
 def unmarked_versions(
     folder: CourseFolder, assignment: str, student: str, present: str, zone: tzinfo
 ) -> list[Path]:
-    """Return the folders of the versions without marks, in order of time; none if only the last
-    attempt counts. `present` is the digest of the last version.
+    """Return the folders of a student's or group's versions without marks, in order of time; none
+    if only the last attempt counts. `present` is the digest of the last version.
     """
     if read_course_table(folder.root).attempts == "last":
         return []
-    return sorted(
-        (
-            path
-            for path in _replaced(folder, assignment, student, present)
-            if read_object(path / RECORD, FORM) is None
-        ),
-        key=lambda path: _order(path, zone),
-    )
+    versions = _replaced(folder, assignment, student, present, zone)
+    return [path for path in versions if read_object(_record(path), FORM) is None]
 
 
 def earlier_attempts(
@@ -178,7 +185,7 @@ def earlier_attempts(
 ) -> list[Attempt]:
     """Return the graded versions before the one with this entry in the ledger, in order of time."""
     present = str(entry.get("state", {}).get("submission", ""))
-    versions = _replaced(folder, assignment, student, present)
+    own = _versions(folder, assignment, student)
     return [
         Attempt(
             path.name,
@@ -187,8 +194,11 @@ def earlier_attempts(
             _time(path, zone),
             record.get("answers", {}),
         )
-        for path in sorted(versions, key=lambda path: _order(path, zone))
-        if (record := read_object(path / RECORD, FORM)) is not None
+        for path in _replaced(folder, assignment, student, present, zone)
+        if (
+            record := read_object(_record(own / path.name), FORM)
+            or read_object(_record(path), FORM)
+        )
     ]
 
 
@@ -210,7 +220,6 @@ class AttemptRule:
         config = folder.config()
         self._rule, self._zone = rule_of(config), course_zone(config)
         self._accounts = accounts(gradebook, self._rule, student)
-        self._owners = folder.owners(assignment)
         self._times = {
             time.student: time
             for time in read_times(gradebook, student)
@@ -227,8 +236,7 @@ class AttemptRule:
             return []
         account = self._accounts.get(student)
         free = account.used.get(self.assignment, 0) if account else 0
-        owner = self._owners.get(student, student)
-        attempts = earlier_attempts(self.folder, self.assignment, owner, entry, self._zone)
+        attempts = earlier_attempts(self.folder, self.assignment, student, entry, self._zone)
         marked = {
             (cell, answer): mark
             for each in attempts
@@ -249,8 +257,7 @@ class AttemptRule:
         present = entry.get("state", {}).get("submission")
         if self.counts == "last" or present is None:
             return ""
-        owner = self._owners.get(student, student)
-        versions = unmarked_versions(self.folder, self.assignment, owner, present, self._zone)
+        versions = unmarked_versions(self.folder, self.assignment, student, present, self._zone)
         names = ", ".join(describe_version(version, self._zone) for version in versions)
         return names and f"no marks yet, so they do not count: {names}; grade again"
 
@@ -282,11 +289,31 @@ def _versions(folder: CourseFolder, assignment: str, student: str) -> Path:
     return folder.root / FOLDER / assignment / student
 
 
-def _replaced(folder: CourseFolder, assignment: str, student: str, present: str) -> Iterator[Path]:
-    """Yield the folders of all versions except the one with the digest `present`."""
-    for path in _versions(folder, assignment, student).glob("*/"):
-        if path.name != present[:LENGTH] and not path.name.startswith("."):  # a copy in progress
-            yield path
+def _record(version: Path) -> Path:
+    """Return the file with the marks of a version. It is outside the version's folder, where a
+    student could submit a file with the same name.
+    """
+    return version.with_name(f"{version.name}.json")
+
+
+def _replaced(
+    folder: CourseFolder, assignment: str, student: str, present: str, zone: tzinfo
+) -> Iterable[Path]:
+    """Return the folders of the versions that the members of a student's group have submitted, in
+    order of time, without the one with the digest `present`.
+
+    If several members have submitted the same version, the first submission counts.
+    """
+    versions = [
+        path
+        for member in folder.people().members(student)
+        for path in _versions(folder, assignment, member).glob("*/")
+        if path.name != present[:LENGTH] and not path.name.startswith(".")  # a copy in progress
+    ]
+    first: dict[str, Path] = {}
+    for path in sorted(versions, key=lambda path: _order(path, zone)):
+        first.setdefault(path.name, path)
+    return first.values()
 
 
 def _time(version: Path, zone: tzinfo) -> datetime | None:

@@ -21,7 +21,7 @@ from autograder.errors import UserError, format_error
 from autograder.grading.intake.submission_files import list_submission
 from autograder.grading.mark_history.changes import recording
 from autograder.grading.records.agreement import require_expected, require_same_points
-from autograder.grading.records.attempts import unmarked_versions
+from autograder.grading.records.attempts import keep_versions_of_others, unmarked_versions
 from autograder.grading.records.deciding import changes, count_reasons, grader_state
 from autograder.grading.records.gradebook_reader import read_automatic_marks, require_gradebook
 from autograder.grading.records.ledger import (
@@ -267,6 +267,7 @@ def _graded_earlier(
                 before = previous_result(
                     folder, study.assignment, student, state, marks.get(student, {})
                 )
+                keep_versions_of_others(folder, study, student)
                 attempts = unmarked_versions(
                     folder, study.assignment, student, state["submission"], zone
                 )

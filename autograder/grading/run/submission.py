@@ -37,6 +37,7 @@ from autograder.errors import format_error, is_fatal
 from autograder.grading.records.attempts import (
     describe_version,
     keep_files,
+    keep_versions_of_others,
     record_marks,
     unmarked_versions,
     write_record,
@@ -201,7 +202,10 @@ def grade_one(
         files = list_submission(submission, study, folder.release(study.assignment))
         state = state_of(files, grader_state(folder, study, config))
         digest = state["submission"]
-        record_marks(folder, study, student, read_ledger(ledger), digest)
+        keep_versions_of_others(folder, study, student)
+        for member in folder.people().members(student):
+            entry = read_ledger(folder.results(study.assignment, member) / LEDGER)
+            record_marks(folder, study, member, entry, digest)
         failed = tuple(_grade_attempts(folder, study, config, student, digest))
         start = time.perf_counter()
         marks = partial(_marks, config, study, student, opened)

@@ -1,8 +1,8 @@
 """A semester with two sections, 60 students and Canvas, as an instructor runs it.
 
 The instructor writes tables and runs commands; nothing else happens, except that a teaching assistant
-marks written answers with nbgrader. Every step of the calendar is a function. In the end, the marks
-in the file for Canvas are those of `rules.py`.
+marks written answers on the overview's page in JupyterLab. Every step of the calendar is a function.
+In the end, the marks in the file for Canvas are those of `rules.py`.
 """
 
 import csv
@@ -15,8 +15,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from nbgrader.api import Gradebook
 
+from autograder.tests.support.courses.marking import mark_in_lab
 from autograder.tests.support.needs import need, need_isolation
 from autograder.tests.support.semester import rules
 from autograder.tests.support.semester.canvas_files import (
@@ -154,12 +154,11 @@ class Term:
         released = self.home / course / "release" / ASSIGNMENTS[study]
         return {path.name: path.read_text("utf-8") for path in released.glob("*.ipynb")}
 
-    def mark(self, student: str, points: float) -> None:
-        """Mark a written answer to study 3, with nbgrader."""
-        with Gradebook(f"sqlite:///{self.course / 'gradebook.db'}") as book:
-            grade = book.find_grade(QUESTION, "03_lane_heuristic", "study3_type_a", student)
-            grade.manual_score, grade.needs_manual_grade = points, False
-            book.db.commit()
+    def mark(self, points: Mapping[str, float]) -> None:
+        """Mark these students' answers to a question of study 3 in JupyterLab."""
+        named = {STUDENTS[student].full_name: number for student, number in points.items()}
+        cell = Path(NOTEBOOK).stem, QUESTION
+        mark_in_lab(self.course, self.home / "lab", "study3", cell, named)
 
     def rows(self, study: str, course: str = COURSE) -> dict[str, dict[str, str]]:
         """Return the rows of the report's table, by student."""
@@ -263,8 +262,7 @@ def week_5_collects_study_3(term: Term) -> None:
     term.run("grade", "study1")
     term.collect("study3")
     term.run("grade-all", "study3")
-    for student, points in rules.ANSWERS.items():
-        term.mark(student, points)
+    term.mark(rules.ANSWERS)
     assert "s13: 72.0 hours late, 2.55 points deducted" in term.run("late-penalties", "study3")
 
 
@@ -273,7 +271,7 @@ def week_6_answers_a_regrade_request(term: Term) -> None:
     student = ("study3", "--student", "s02")
     term.run("regrade", *student, "--request", "My answer is complete.")
     assert "not answered yet" in term.run("regrade")
-    term.mark("s02", 3)
+    term.mark({"s02": 3})
     answered = term.run("regrade", *student, "--answer", "It is: 2 more points.")
     assert "the mark was 22.5 and is 24.5 points" in answered
     assert f"    03_lane_heuristic/{QUESTION}: 1 -> 3" in term.run("history", *student)
@@ -300,10 +298,12 @@ def week_6_upgrades_the_kit(term: Term) -> None:
 
 
 def week_8_grades_the_other_studies(term: Term) -> None:
-    """Study 2, and the study that the instructor has written."""
-    for study in ("study2", "study11"):
-        term.collect(study)
-        term.run("grade-all", study)
+    """Study 2, to which both of the pair have submitted, and the study that the instructor wrote."""
+    term.collect("study2")
+    graded = term.run("grade-all", "study2", status=1)
+    assert "several members of group pair have submitted (s11, s12)" in graded
+    term.collect("study11")
+    term.run("grade-all", "study11")
 
 
 def march_returns_the_marks_to_canvas(term: Term) -> None:

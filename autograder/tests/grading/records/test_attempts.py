@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from autograder.commands.cli import app
 from autograder.course_folder import CourseFolder
+from autograder.course_folder.people import People, Person, write_people
 from autograder.database import db_url
 from autograder.grading.records.attempts import FOLDER, keep_version, record_marks
 from autograder.grading.run.batch import grade
@@ -69,7 +70,7 @@ def score(folder: CourseFolder, table: str) -> float:
 def test_every_version_is_kept(course):
     """A version that is kept already is not copied again."""
     keep_version(course, course.assignment(WEEK), "ada")
-    versions = sorted((course.root / FOLDER / WEEK / "ada").iterdir())
+    versions = sorted((course.root / FOLDER / WEEK / "ada").glob("*/"))
     assert len(versions) == 2
     assert {(version / "timestamp.txt").read_text("utf-8") for version in versions} == {
         "2026-03-02 09:00 UTC",
@@ -114,12 +115,18 @@ ANSWER = new_markdown_cell(
 )  # fmt: skip
 
 
-def submit(folder: CourseFolder, solution: str, answer: str, time: str) -> None:
-    """Collect a submission of ada, as `collect` does: the replaced version is kept."""
-    study, work = folder.assignment(OWN), folder.own_submission(OWN, "ada")
-    keep_version(folder, study, "ada")
+def submit(
+    folder: CourseFolder, solution: str, answer: str, time: str, student: str = "ada"
+) -> None:
+    """Collect a submission, as `collect` does: the replaced version is kept.
+
+    The submitted record of marks must not count.
+    """
+    study, work = folder.assignment(OWN), folder.own_submission(OWN, student)
+    keep_version(folder, study, student)
     shutil.rmtree(work, ignore_errors=True)
-    solve(folder, "ada", solution)
+    solve(folder, student, solution)
+    (work / "attempt.json").write_text('{"points": {"numbers": 99}, "penalty": 0}', "utf-8")
     (work / "timestamp.txt").write_text(time, "utf-8")
     path = work / "numbers.ipynb"
     notebook = nbformat.read(path, as_version=4)
@@ -128,17 +135,23 @@ def submit(folder: CourseFolder, solution: str, answer: str, time: str) -> None:
 
 
 @pytest.fixture
-def replaced(tmp_path) -> CourseFolder:
-    """ada has submitted three times before anything was graded: right, right and late, wrong."""
+def generated(tmp_path) -> CourseFolder:
+    """An assignment with a due date, for code with 10 points and an answer with 4."""
     need_isolation()
     folder = CourseFolder.create(tmp_path / "course")
     own_assignment(folder, more=[ANSWER])
     with Gradebook(db_url(folder)) as book:
         book.update_or_create_assignment(OWN, duedate="2026-03-02 10:00:00 UTC")
-    submit(folder, "return 2 * x", "first", "2026-03-02 09:00 UTC")
-    submit(folder, "return x + x", "same", "2026-03-03 09:00 UTC")
-    submit(folder, "return x", "same", "2026-03-03 10:00 UTC")
     return folder
+
+
+@pytest.fixture
+def replaced(generated) -> CourseFolder:
+    """ada has submitted three times before anything was graded: right, right and late, wrong."""
+    submit(generated, "return 2 * x", "first", "2026-03-02 09:00 UTC")
+    submit(generated, "return x + x", "same", "2026-03-03 09:00 UTC")
+    submit(generated, "return x", "same", "2026-03-03 10:00 UTC")
+    return generated
 
 
 def rules(folder: CourseFolder, counts: str) -> None:
@@ -147,20 +160,20 @@ def rules(folder: CourseFolder, counts: str) -> None:
     (folder.root / "course.toml").write_text(table, "utf-8")
 
 
-def mark_answer(folder: CourseFolder, points: float) -> None:
+def mark_answer(folder: CourseFolder, points: float, student: str = "ada") -> None:
     """Mark the written answer of the last attempt as a grader does."""
     with Gradebook(db_url(folder)) as book:
-        grade = book.find_grade("why", "numbers", OWN, "ada")
+        grade = book.find_grade("why", "numbers", OWN, student)
         grade.manual_score, grade.needs_manual_grade = points, False
         book.db.commit()
     done = CliRunner().invoke(app, ["late-penalties", OWN, "-c", str(folder.root)])
     assert done.exit_code == 0, done.output
 
 
-def counted(folder: CourseFolder) -> float:
-    """The score of ada that counts."""
+def scores(folder: CourseFolder) -> dict[str, float]:
+    """The score of each student that counts."""
     (column,) = export.read_marks(folder).columns
-    return column.marks["ada"].score
+    return {student: marks.score for student, marks in column.marks.items()}
 
 
 def saved(folder: CourseFolder) -> dict:
@@ -181,11 +194,11 @@ def test_attempts_that_were_replaced_before_grading(replaced):
     rules(replaced, "best")
     (result,) = grade(replaced, replaced.assignment(OWN), jobs=1)
     assert (result.status, result.problems) == ("graded", ())
-    assert counted(replaced) == 10
+    assert scores(replaced)["ada"] == 10
     mark_answer(replaced, 4)
-    assert counted(replaced) == pytest.approx(0.9 * 14)  # the second attempt
+    assert scores(replaced)["ada"] == pytest.approx(0.9 * 14)  # the second attempt
     rules(replaced, "average")
-    assert counted(replaced) == pytest.approx((10 + 0.9 * 14 + 0.9 * 4) / 3)
+    assert scores(replaced)["ada"] == pytest.approx((10 + 0.9 * 14 + 0.9 * 4) / 3)
     before = saved(replaced)
     (result,) = grade(replaced, replaced.assignment(OWN), jobs=1)
     assert result.status == "unchanged" and saved(replaced) == before
@@ -193,7 +206,7 @@ def test_attempts_that_were_replaced_before_grading(replaced):
         submit(replaced, "return x", "other", f"2026-03-03 09:0{minute} UTC")
     grade(replaced, replaced.assignment(OWN), jobs=1)
     mark_answer(replaced, 1)
-    assert counted(replaced) == pytest.approx((10 + 0.9 * (14 + 4 + 1 + 1)) / 5)
+    assert scores(replaced)["ada"] == pytest.approx((10 + 0.9 * (14 + 4 + 1 + 1)) / 5)
 
 
 def test_a_course_that_begins_to_count_earlier_attempts(replaced):
@@ -203,7 +216,7 @@ def test_a_course_that_begins_to_count_earlier_attempts(replaced):
     rules(replaced, "last")
     (result,) = grade(replaced, replaced.assignment(OWN), jobs=1)
     mark_answer(replaced, 4)
-    assert counted(replaced) == pytest.approx(0.9 * 4)
+    assert scores(replaced)["ada"] == pytest.approx(0.9 * 4)
     before = saved(replaced)
     rules(replaced, "best")
     (row,) = read_class(replaced, replaced.assignment(OWN)).rows
@@ -216,7 +229,7 @@ def test_a_course_that_begins_to_count_earlier_attempts(replaced):
     assert "1 submission is graded again (earlier attempts have no marks yet: 1)" in notes[0]
     (problem,) = result.problems
     assert result.status == "unchanged" and "ada/empty) was not graded: " in problem
-    assert counted(replaced) == pytest.approx(0.9 * 14)
+    assert scores(replaced)["ada"] == pytest.approx(0.9 * 14)
     assert saved(replaced) == before
     with Gradebook(db_url(replaced)) as book:
         assert not book.find_grade("why", "numbers", OWN, "ada").needs_manual_grade
@@ -224,6 +237,56 @@ def test_a_course_that_begins_to_count_earlier_attempts(replaced):
     assert row.problems == [
         f"no marks yet, so they do not count: the attempt ({FOLDER}/{OWN}/ada/empty); grade again"
     ]
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["graded once", "graded in between"])
+def test_attempts_of_a_group(generated, between):
+    """The attempts of the present members count for each of them, with the member's own extension
+    and manual marks.
+    """
+    study, in_group = generated.assignment(OWN), Person(group="1")
+    write_people(generated.root, People({"ada": in_group, "bob": in_group}))
+    rules(generated, "best")
+    submit(generated, "return 2 * x", "first", "2026-03-03 09:00 UTC")
+    if between:
+        grade(generated, study, jobs=1)
+        assert scores(generated) == {"ada": 9, "bob": 9}
+        mark_answer(generated, 4)
+        mark_answer(generated, 2, "bob")
+    submit(generated, "return x", "second", "2026-03-03 10:00 UTC", "bob")
+    grade(generated, study, jobs=1)
+    first, last = (
+        ({"ada": 14, "bob": 12}, {"ada": 4, "bob": 2})
+        if between
+        else (
+            dict.fromkeys(("ada", "bob"), 10),
+            dict.fromkeys(("ada", "bob"), 0),
+        )
+    )
+    assert scores(generated) == pytest.approx({name: 0.9 * first[name] for name in first})
+    extend = ["extend", OWN, "--student", "bob", "--days", "1", "-c", str(generated.root)]
+    done = CliRunner().invoke(app, extend)
+    assert done.exit_code == 0, done.output
+    best = {"ada": 0.9 * first["ada"], "bob": first["bob"]}
+    assert scores(generated) == pytest.approx(best)
+    rules(generated, "average")
+    means = {"ada": 0.9 * (first["ada"] + last["ada"]) / 2, "bob": (first["bob"] + last["bob"]) / 2}
+    assert scores(generated) == pytest.approx(means)
+    assert {g.status for g in grade(generated, study, jobs=1)} == {"unchanged"}
+    write_people(generated.root, People({"ada": Person(), "bob": in_group}))
+    assert scores(generated)["bob"] == last["bob"]  # ada has left the group
+
+
+def test_an_older_submission_of_another_member(generated):
+    """It is collected after the last one was graded, and counts from the next grading run on."""
+    study, in_group = generated.assignment(OWN), Person(group="1")
+    write_people(generated.root, People({"ada": in_group, "bob": in_group}))
+    rules(generated, "best")
+    submit(generated, "return x", "", "2026-03-02 09:30 UTC", "bob")
+    grade(generated, study, jobs=1)
+    submit(generated, "return 2 * x", "", "2026-03-02 09:00 UTC")
+    assert {g.status for g in grade(generated, study, jobs=1)} == {"unchanged"}
+    assert scores(generated) == {"ada": 10, "bob": 10}
 
 
 @pytest.mark.slow
@@ -250,4 +313,4 @@ def test_the_better_of_two_graded_attempts(tmp_path):
     assert done.exit_code == 0, done.output
     page = next((folder.root / "feedback" / "ada" / study.assignment).glob("*.html"))
     assert "Attempts: 2, with" in page.read_text("utf-8")
-    assert len(list((folder.root / FOLDER / study.assignment / "ada").iterdir())) == 2
+    assert len(list((folder.root / FOLDER / study.assignment / "ada").glob("*/"))) == 2

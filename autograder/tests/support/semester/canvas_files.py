@@ -36,6 +36,12 @@ class Student(NamedTuple):
         last = LAST_NAMES[self.number % 6]
         return f"{'=' if self.number == 7 else ''}{last}, {FIRST_NAMES[self.number % 11]}"
 
+    @property
+    def full_name(self) -> str:
+        """The name as the course shows it."""
+        last, first = self.name.split(", ")
+        return f"{first} {last}"
+
     def row(self) -> list[str]:
         """The cells that identify the student."""
         return [self.name, str(7000 + self.number), f"X{self.number}", self.id, self.section]

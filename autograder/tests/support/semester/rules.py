@@ -85,6 +85,9 @@ CASES = [
     Case("s12", "study1", 21 - 3, []),
     Case("s11", "study3", 24.5, []),
     Case("s12", "study3", 24.5 * 0.9, [Attempt("", 3 * DAY)]),
+    # The pair submits study 2 twice, and the better attempt counts for both.
+    Case("s11", "study2", 15, [Attempt("", -3)]),
+    Case("s12", "study2", 15, [Attempt("a move after the end")]),
     # Written answers: both have 3 points of 3 in the end, s02 after a regrade request.
     Case("s01", "study3", 24.5 + 3),
     Case("s02", "study3", 24.5 - 2 + 3, [Attempt("a tenth too much")]),
