@@ -153,10 +153,19 @@ def generate(
             show_default=False,
         ),
     ] = None,
+    replace: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STUDY",
+            help="Discard your edits of this study in source/ (may be repeated).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Generate student versions in the course folder, which is created if necessary.
 
-    Example: autograder generate study3 --course my_course.
+    Example: autograder generate study3 --course my_course. Files in source/ that you edited are
+    replaced only with --replace.
     """
     with report_errors():
         if kit and worker:
@@ -172,7 +181,7 @@ def generate(
         elif output:
             raise UserError("--output names the archive that --kit or --worker makes: add one")
         else:
-            generate_studies(course, wanted)
+            generate_studies(course, wanted, [load_study(name).name for name in replace or []])
 
 
 def make_archive(

@@ -28,17 +28,25 @@ def adapt(
             "--messages", help="Write the messages for students into messages/LANGUAGE.po."
         ),
     ] = False,
+    replace: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="STUDY",
+            help="Discard your edits of this study's files (may be repeated).",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Apply the course's own table, course.toml, to the studies of the kit.
 
     Example: autograder adapt --course my_course. Points, checks and questions left out, hidden
     positions, known mistakes and texts of notebooks change only in the course folder. The course's
     translations, messages/LANGUAGE.po, are compiled. `generate` does the same before it generates
-    assignments.
+    assignments. Files of these studies that you edited are replaced only with --replace.
     """
     with report_errors():
         folder = CourseFolder.open(course)
-        if not adapt_studies(folder):
+        if not adapt_studies(folder, [name.partition("_")[0] for name in replace or []]):
             print_line(f"the studies of {folder.root} are up to date")
         if messages:  # after the studies, because they have messages too
             write_messages(folder)
@@ -119,9 +127,15 @@ def new_study(
 
 
 def is_own_study(folder: CourseFolder, study: str) -> bool:
-    """Whether a study was written for this course, not made from a study of the kit."""
+    """Whether the instructor wrote or copied a study for this course, so that `adapt` does not make
+    it.
+    """
     with use_studies():
-        return study not in studies()
+        if study not in studies():
+            return True
+    from autograder.release.own_course.adapted_studies import Adaptation  # slow to import
+
+    return Adaptation(folder).is_own(study)
 
 
 def write_messages(folder: CourseFolder) -> None:
@@ -179,20 +193,30 @@ def public_translations(folder: CourseFolder, wanted: Sequence[Study]) -> bytes 
     return translation.public_translations(folder, wanted)
 
 
-def adapt_studies(folder: CourseFolder) -> list[str]:
-    """Make the course's versions of studies that are out of date; return the names of these
-    studies.
+def adapt_studies(folder: CourseFolder, replace: Sequence[str] = ()) -> list[str]:
+    """Make the course's versions of studies that are out of date, and those to `replace`; return the
+    names of these studies.
     """
     from autograder.release.own_course.adapted_studies import Adaptation  # slow to import
 
     adaptation = Adaptation(folder)
-    if not adaptation.outdated():
+    for name, files in adaptation.kept().items():
+        if name not in replace:
+            print_line(
+                f"{name}: course.toml no longer changes this study, but its version in "
+                f"{adaptation.home} is kept, because you edited {', '.join(files)}; "
+                f"{advice('adapt', '--replace', name, course=folder.root)} removes it"
+            )
+    if not (adaptation.outdated() or replace):
         return []
     with progress() as bar:
         task = bar.add_task("Adapting", total=None, note="")
-        updated = adaptation.update(lambda step: bar.update(task, note=step))
+        updated = adaptation.update(lambda step: bar.update(task, note=step), replace)
     CourseFolder.open(folder.root)  # this process uses the new versions
     for name in updated:
+        if name not in adaptation.studies:
+            print_line(f"{name}: the kit's study is used again")
+            continue
         print_line(
             f"{name}: this course's version is in {adaptation.home}; "
             f"{advice('doctor', name, course=folder.root)} verifies it"

@@ -2,18 +2,20 @@
 
 import re
 import tomllib
+from collections.abc import Iterator
 from typing import Annotated
 
 import tomli_w
 import typer
 
 from autograder.commands.console import print_line
+from autograder.commands.course_commands import is_own_study
 from autograder.commands.options import CoursePath, report_errors
 from autograder.course_folder import CourseFolder
 from autograder.course_folder.table import StudyChanges, read_course_table
 from autograder.errors import UserError
 from common.command_lines import advice
-from course.checks import load_study, studies
+from course.checks import Study, load_study, studies
 from course.checks.study_paths import use_studies
 
 
@@ -40,7 +42,8 @@ def next_year(
 
     Example: autograder next-year --seed 2027 --course my_course. The variants are written into the
     course's own table, course.toml; `adapt` then makes the studies, and `doctor` verifies them. The
-    variant that the table has is kept as a former one, so its answers are recognised as well.
+    variant that the table has is kept as a former one, so its answers are recognised as well. Your
+    own versions of studies are skipped.
     """
     with report_errors():
         folder = CourseFolder.open(course)
@@ -64,9 +67,7 @@ def _drawn(
     from autograder.release.own_course.variants import read_variants, value_text  # slow
 
     table, drawn = read_course_table(folder.root), {}
-    with use_studies():
-        kit = [load_study(name) for name in (only or studies())]
-    for study in kit:
+    for study in _kit_studies(folder, only):
         present, variants = table.studies.get(study.name, StudyChanges()), read_variants(study)
         where = f"{study.name}.variant"
         former = [variants.complete(each, table.file, where) for each in present.former]
@@ -88,6 +89,20 @@ def _drawn(
     if not drawn:
         raise UserError("no study has variants")
     return drawn
+
+
+def _kit_studies(folder: CourseFolder, only: list[str]) -> Iterator[Study]:
+    """Yield the kit's studies, without those of which the course has the instructor's own version."""
+    with use_studies():
+        kit = [load_study(name) for name in (only or studies())]
+    for study in kit:
+        if not is_own_study(folder, study.name):
+            yield study
+            continue
+        own = f"{study.name}: {folder.studies_home} contains your own version"
+        if only:
+            raise UserError(f"{own}, so `adapt` cannot make a variant of the kit's study")
+        print_line(f"{own}, so no variant is drawn")
 
 
 def _write(folder: CourseFolder, study: str, changes: StudyChanges) -> None:

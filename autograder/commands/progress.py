@@ -2,7 +2,7 @@
 result.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -23,14 +23,23 @@ from autograder.grading.run.execution_overrides import (
 )
 from autograder.reporting.pages.feedback import Feedback, write_feedback
 from common.clock import scaling_notice, speed_factor
+from common.command_lines import advice, join
 from course.checks import Study
 
 
-def generate_studies(course: Path, wanted: list[Study]) -> CourseFolder:
-    """Generate the student version of each study with a progress bar; return the course folder."""
+def generate_studies(
+    course: Path, wanted: list[Study], replace: Sequence[str] = ()
+) -> CourseFolder:
+    """Generate the student version of each study with a progress bar; return the course folder.
+
+    Raises `UserError` if edited source files would be lost, except those of the studies to `replace`.
+    """
     from autograder.release.assignments import generate_assignment  # slow to import
 
     folder = CourseFolder.create(course)
+    for study in wanted:
+        if study.name not in replace:
+            _refuse_edited_source(folder, study)
     with progress() as bar:
         task = bar.add_task("Generating", total=len(wanted), note="")
         for study in wanted:
@@ -49,6 +58,19 @@ def generate_studies(course: Path, wanted: list[Study]) -> CourseFolder:
                     f"process, where it can fake their results: {', '.join(tests)}"
                 )
     return folder
+
+
+def _refuse_edited_source(folder: CourseFolder, study: Study) -> None:
+    from autograder.release.own_course.upgrade import edited_source
+
+    if files := edited_source(folder, study):
+        nbgrader = join(["nbgrader", "generate_assignment", study.assignment, "--force"])
+        raise UserError(
+            f"{study.name} cannot be generated without losing your work: in {folder.root / 'source'}, "
+            f"you edited {', '.join(files)}. To make the student version of these files, run "
+            f"`{nbgrader}` in {folder.root}. To replace them, run "
+            f"{advice('generate', study.name, '--replace', study.name, course=folder.root)}"
+        )
 
 
 def grade_study(

@@ -61,9 +61,11 @@ def outdated_files(only: str | None = None, tick: Tick = lambda step: None) -> l
     ]
 
 
-def build_public_files(study: Study) -> list[Path]:
-    """Write the stub and the notebooks of a study if they are out of date; return their paths."""
-    return _write(_public_files(study))
+def build_quick_files(study: Study) -> list[Path]:
+    """Write the stub, the notebooks and the teaching page of a study if they are out of date; return
+    their paths.
+    """
+    return _write([*_public_files(study), *teaching_pages(study)])
 
 
 def _write(files: Iterable[tuple[Path, str]]) -> list[Path]:

@@ -2,15 +2,15 @@
 
 For each study with changes, `my_course/studies/` gets a copy of the kit's two folders in which the
 changes are made. It is a folder of studies like those in `COURSE_STUDIES`, and its studies replace
-the kit's, so all commands use them. An instructor's own studies are in the same place; they have
-other names and are left alone.
+the kit's, so all commands use them. Studies that an instructor wrote or copied are in the same place
+and are left alone; files that an instructor edited are replaced only on request.
 """
 
 import json
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,8 +25,15 @@ from autograder.errors import UserError
 from autograder.release import derive
 from autograder.release.notebooks import check_id, notebook_texts
 from autograder.release.own_course import variants
+from autograder.release.own_course.edited_files import (
+    digests_of_files,
+    edited_files,
+    files_below,
+    folders_of,
+)
 from autograder.studies.hidden_cases import cases_file
 from autograder.studies.mutants import LEFT_OUT, mutants_file
+from common.command_lines import advice
 from course.checks import (
     Study,
     StudyTableError,
@@ -69,13 +76,64 @@ class Adaptation:
                 reasons[name] = "its changes in the table are different"
             elif record["kit"] != digest_of_study(study):
                 reasons[name] = "the kit's study is different"
-        return reasons | dict.fromkeys(
-            made.keys() - self.studies.keys(), "it is no longer in the table"
+            elif not folders_of(self.home, name):
+                reasons[name] = "its files were deleted"
+        for name in made.keys() - self.studies.keys():
+            if not self.edited(name):
+                reasons[name] = "it is no longer in the table"
+        return reasons
+
+    def edited(self, name: str) -> list[str]:
+        """Return the files of a copy that the instructor edited since it was made."""
+        record = self._made().get(name, {})
+        if "files" not in record:  # an earlier version of the kit made it
+            return []
+        return edited_files(self.home, folders_of(self.home, name), record["files"])
+
+    def is_own(self, name: str) -> bool:
+        """Whether the course has a version of a study that `update` neither made nor replaces.
+
+        The instructor copied it from the kit, or edited a version that is no longer in the table.
+        """
+        if name in self._made():
+            return name not in self.studies and bool(self.edited(name))
+        return bool(folders_of(self.home, name))
+
+    def kept(self) -> dict[str, list[str]]:
+        """Return the studies that are kept although the table no longer changes them, because files
+        were edited, with these files.
+        """
+        unused = self._made().keys() - self.studies.keys()
+        return {name: files for name in sorted(unused) if (files := self.edited(name))}
+
+    def conflicts(self, replace: Sequence[str] = ()) -> list[str]:
+        """Return a message for each study whose update would lose an instructor's work.
+
+        Edits of the studies in `replace` may be lost.
+        """
+        outdated = self.outdated().keys() & self.studies.keys() - {*replace}
+        return [message for name in sorted(outdated) if (message := self._conflict(name))]
+
+    def _conflict(self, name: str) -> str:
+        if self.is_own(name):
+            folders = (str(path.relative_to(self.home)) for path in folders_of(self.home, name))
+            problem = f"{' and '.join(folders)} are your own version"
+        elif files := self.edited(name):
+            problem = f"you edited {', '.join(files)}"
+        else:
+            return ""
+        sources = [f"the table [{name}] from {self.table.file.name}"] * (name in self.table.studies)
+        if own_cases_file(self.folder, name).is_file():
+            sources.append(f"the file {OWN_CASES}/{name}.toml")
+        return (
+            f"{name} cannot be adapted without losing your work: in {self.home}, {problem}. To keep "
+            f"this version, remove {' and '.join(sources)}. To replace it, run "
+            f"{advice('adapt', '--replace', name, course=self.folder.root)}"
         )
 
     def problems(self) -> list[str]:
-        """Return why changes do not fit the present kit; nothing is changed."""
-        problems = []
+        """Return why the course's changes cannot be applied to the present kit; nothing is changed."""
+        problems = self.conflicts()
         for name in self.studies:
             try:
                 with tempfile.TemporaryDirectory() as folder:
@@ -103,16 +161,24 @@ class Adaptation:
                 _copy_with_changes(study, self.studies[name], self.table.file, *homes)
             with use_studies(*homes):
                 if homes:
-                    derive.build_public_files(load_study(name))
+                    derive.build_quick_files(load_study(name))
                 yield
 
-    def update(self, tick: Tick = lambda step: None) -> list[str]:
-        """Make the copies that are out of date; return the names of their studies.
+    def update(self, tick: Tick = lambda step: None, replace: Sequence[str] = ()) -> list[str]:
+        """Make the copies that are out of date, and those to `replace`; return their studies.
 
         Raises `StudyTableError` or `UserError`; the former copy is then unchanged.
         """
+        for name in replace:
+            if name not in self.studies.keys() | self._made().keys():
+                raise UserError(
+                    f"--replace {name}: {self.table.file} does not change this study. To use the "
+                    f"kit's, remove its folders from {self.home}"
+                )
+        if conflicts := self.conflicts(replace):
+            raise UserError("\n".join(conflicts))
         updated = []
-        for name in self.outdated():
+        for name in dict.fromkeys([*self.outdated(), *replace]):
             tick(f"{name} of {self.folder.root.name}")
             made = self._made()
             if name in self.studies:
@@ -121,6 +187,7 @@ class Adaptation:
                 made[name] = {
                     "changes": _digest_of_changes(changes),
                     "kit": digest_of_study(study),
+                    "files": digests_of_files(self.home, folders_of(self.home, name)),
                 }
             else:
                 _remove(name, self.home)
@@ -129,7 +196,7 @@ class Adaptation:
             updated.append(name)
         return updated
 
-    def _made(self) -> dict[str, dict[str, str]]:
+    def _made(self) -> dict[str, dict[str, Any]]:
         try:
             return dict(json.loads(self._record.read_text("utf-8")))
         except FileNotFoundError:
@@ -159,11 +226,7 @@ def digest_of_study(study: Study) -> str:
 
 def _files_of(study: Study) -> Iterator[Path]:
     for folder in (study.folder, study.staff_folder):
-        for path in sorted(folder.rglob("*")):
-            parts = path.relative_to(folder).parts
-            hidden = any(part.startswith(".") or part == "__pycache__" for part in parts)
-            if path.is_file() and not hidden:
-                yield path
+        yield from files_below(folder)
 
 
 def _kit_study(name: str, table: CourseTable) -> Study:
@@ -186,8 +249,7 @@ def _adapt(study: Study, changes: StudyChanges, file: Path, home: Path, tick: Ti
                 derive.build(study.name, tick)
                 if is_variant:
                     variants.update_losses(load_study(study.name))
-            else:
-                derive.build_public_files(load_study(study.name))
+            derive.build_quick_files(load_study(study.name))
         for part in (PUBLIC, STAFF):
             target = home / part / study.assignment
             shutil.rmtree(target, ignore_errors=True)
@@ -216,9 +278,8 @@ def _make_variant(study: Study, changes: StudyChanges, file: Path, home: Path) -
 
 
 def _remove(name: str, home: Path) -> None:
-    for part in (PUBLIC, STAFF):
-        for folder in (home / part).glob(f"{name}_*"):
-            shutil.rmtree(folder)
+    for folder in folders_of(home, name):
+        shutil.rmtree(folder)
 
 
 def _change_tables(study: Study, changes: StudyChanges, file: Path, home: Path) -> None:

@@ -7,7 +7,7 @@ a rubric and a test.
 
 import keyword
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import Template
 
@@ -20,6 +20,7 @@ from course.checks.study_paths import CHECKS, PUBLIC, QUESTIONS, STAFF
 
 TEMPLATES = Path(__file__).parent / "new_study"
 NAME = re.compile(r"[a-z][a-z0-9_]*")
+STUDY_NUMBER = re.compile(r"study(\d+)")
 
 
 def new_study(
@@ -33,7 +34,7 @@ def new_study(
     present = [load_study(study) for study in studies()]
     if taken := [s.name for s in present if name in (s.module.removesuffix(".py"), *s.checks)]:
         raise UserError(f"{taken[0]} has this name already: choose another")
-    number = 1 + max(int(study.name.removeprefix("study")) for study in present)
+    number = 1 + max(_study_numbers(folder.studies_home, present))
     assignment = f"study{number}_{name}"
     public = folder.studies_home / PUBLIC / assignment
     staff = folder.studies_home / STAFF / assignment
@@ -72,6 +73,15 @@ def require_name(name: str) -> None:
             f"{name!r} cannot be the name of a study's module: use small letters, digits and '_', "
             "beginning with a letter, for example nim"
         )
+
+
+def _study_numbers(home: Path, present: list[Study]) -> Iterator[int]:
+    """Yield the numbers of all studies, and of folders in the course that no longer are studies."""
+    for name in [s.name for s in present] + [
+        path.name for part in (PUBLIC, STAFF) for path in (home / part).glob("study*")
+    ]:
+        if match := STUDY_NUMBER.match(name):
+            yield int(match[1])
 
 
 def _notebook_numbers(present: list[Study]) -> list[int]:

@@ -13,22 +13,33 @@ from typing import Any
 
 from autograder.course_folder import CourseFolder, CourseFolderError
 from autograder.release.notebooks import notebook_texts
+from autograder.release.own_course.edited_files import digests_of_files, edited_files
 from autograder.studies.hidden_cases import hidden_study
 from common.command_lines import DISTRIBUTION
 from course.checks import Study, StudyTableError, UnknownCheck, load_study
 
 FILE = "generated.json"
+SOURCE = "source"  # nbgrader's folder of the instructor's versions
 Snapshot = Mapping[str, Any]
 Preview = Callable[[str], AbstractContextManager[object]]
 
 
 def record(folder: CourseFolder, study: Study) -> None:
     """Record the version of a study that has just been generated."""
-    versions = {**recorded(folder), study.name: snapshot(study)}
+    source = folder.root / SOURCE
+    files = digests_of_files(source, [source / study.assignment])
+    versions = {**recorded(folder), study.name: {**snapshot(study), SOURCE: files}}
     path = folder.root / FILE
     temporary = path.with_suffix(".new")
     temporary.write_text(json.dumps(versions, indent=1) + "\n", "utf-8")
     temporary.replace(path)
+
+
+def edited_source(folder: CourseFolder, study: Study) -> list[str]:
+    """Return the files in `my_course/source` that were edited since `generate` wrote them."""
+    made = recorded(folder).get(study.name, {}).get(SOURCE)  # None if an earlier version wrote them
+    source = folder.root / SOURCE
+    return [] if made is None else edited_files(source, [source / study.assignment], made)
 
 
 def recorded(folder: CourseFolder) -> dict[str, Snapshot]:

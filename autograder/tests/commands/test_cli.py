@@ -681,7 +681,7 @@ def test_the_doctor_shows_healthy_mutants_on_request(monkeypatch, options):
 
 ARGUMENTS = {  # for every command: the end of its usage line, and its options
     "build": ("[STUDY]", {"--check", "--course", "--generated-mutants"}),
-    "generate": ("[STUDY]...", {"--course", "--kit", "--output", "--worker"}),
+    "generate": ("[STUDY]...", {"--course", "--kit", "--output", "--replace", "--worker"}),
     "grade": (
         "STUDY",
         {
@@ -726,7 +726,7 @@ ARGUMENTS = {  # for every command: the end of its usage line, and its options
     "site": ("[FOLDER]", {"--study", "--with-numpy-from-cdn"}),
     "slides": ("[STUDY]...", {"--output"}),
     "demo": ("", {"--course", "--jobs"}),
-    "adapt": ("", {"--course", "--messages"}),
+    "adapt": ("", {"--course", "--messages", "--replace"}),
     "upgrade": ("", {"--course"}),
     "new-study": ("NAME", {"--course"}),
     "next-year": ("[STUDY]...", {"--course", "--seed", "--show"}),

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +12,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from typer.testing import CliRunner
 
+from autograder.commands.cli import app
+from autograder.commands.course_commands import is_own_study
 from autograder.course_folder import CourseFolder
 from autograder.course_folder.table import COURSE_ID, read_course_table
 from autograder.dashboard.overview import overview
+from autograder.release import derive
 from autograder.release.assignments import generate_assignment
 from autograder.release.notebooks import EXTRA_CREDIT, check_id
 from autograder.release.own_course import upgrade
@@ -210,6 +215,156 @@ def test_a_copy_of_a_study_replaces_it(course):
     adapt(course, "[study2]\npoints = { equal-or-at-most = 4 }")
     adapt(course, "")
     assert table.read_text("utf-8") == optional
+
+
+def copy_of_study3(course: CourseFolder) -> str:
+    """An instructor's copy of study 3, with an edited rubric; the message about it."""
+    kit = load_study("study3")
+    for folder in (kit.folder, kit.staff_folder):
+        shutil.copytree(folder, course.studies_home / folder.relative_to(KIT))
+    rubric = course.studies_home / "autograder" / "studies" / "study3_type_a" / "written.md"
+    rubric.write_text("my own rubric\n", "utf-8")
+    write_table(course, TABLE)
+    return (
+        f"in {course.studies_home}, course/study3_type_a and autograder/studies/study3_type_a are "
+        "your own version."
+    )
+
+
+def edited_study3(course: CourseFolder) -> str:
+    """A version of study 3 that `adapt` made, with an edited and a new file; the message about it."""
+    adapt(course, TABLE)
+    staff = load_study("study3").staff_folder
+    (staff / "written.md").write_text("my own rubric\n", "utf-8")
+    (staff / "notes.md").write_text("my notes\n", "utf-8")
+    write_table(course, TABLE.replace("whose-move = 7", "whose-move = 8"))
+    return (
+        f"in {course.studies_home}, you edited autograder/studies/study3_type_a/notes.md, "
+        "autograder/studies/study3_type_a/written.md."
+    )
+
+
+def files_in(folder: Path) -> dict[Path, bytes]:
+    """The contents of all files in a folder, by path."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def autograder(*arguments: object) -> tuple[int, str]:
+    """The exit status and the output of a command."""
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    return result.exit_code, " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("prepare", [copy_of_study3, edited_study3])
+def test_no_command_replaces_files_that_an_instructor_edited(course, prepare, tmp_path):
+    """Each command that adapts the studies names the files, and the ways out."""
+    message = prepare(course)
+    before = files_in(course.studies_home)
+    for command in (
+        ["adapt"],
+        ["adapt", "--messages"],
+        ["generate", "study2"],
+        ["generate", "--kit", "--output", tmp_path / "kit.zip"],
+        ["doctor", "study3"],
+        ["plan", "6", "--first-day", "2027-01-11"],
+        ["publish", tmp_path / "public"],
+    ):
+        status, output = autograder(*command, "--course", course.root)
+        assert status == 2, (command, output)
+        assert f"study3 cannot be adapted without losing your work: {message}" in output, command
+        assert "remove the table [study3] from course.toml" in output
+        assert "adapt --replace study3 --course" in output
+        assert files_in(course.studies_home) == before, command
+    assert not course.release("study2_alpha_beta").exists()
+    status, output = autograder("upgrade", "--course", course.root)
+    assert status == 1
+    assert message in output
+    write_table(course, "")
+    assert autograder("adapt", "--course", course.root)[0] == 0
+    assert files_in(course.studies_home) == before
+    assert load_study("study3").home == course.studies_home
+
+
+@pytest.mark.parametrize("prepare", [copy_of_study3, edited_study3])
+def test_edited_files_are_replaced_on_request(course, prepare):
+    """The table applies again. Without a table, the kit's study is used."""
+    prepare(course)
+    status, output = autograder("adapt", "--replace", "study3_type_a", "--course", course.root)
+    assert status == 0, output
+    study = load_study("study3")
+    assert study.checks["lane_counts"].points["two"] == 4
+    assert "my own" not in (study.staff_folder / "written.md").read_text("utf-8")
+    assert Adaptation(course).outdated() == {}
+    (study.staff_folder / "written.md").unlink()
+    write_table(course, "")
+    status, output = autograder("adapt", "--course", course.root)
+    assert status == 0
+    assert "is kept, because you edited autograder/studies/study3_type_a/written.md;" in output
+    status, output = autograder("adapt", "--replace", "study3", "--course", course.root)
+    assert (status, output) == (0, "study3: the kit's study is used again")
+    assert load_study("study3").home == KIT
+    status, output = autograder("adapt", "--replace", "study3", "--course", course.root)
+    assert status == 2
+    assert "course.toml does not change this study" in output
+
+
+def test_files_that_commands_write_are_not_edits(course):
+    """`build` writes what `adapt` has written, and the replies that it measures are not compared."""
+    adapt(course, TABLE)
+    study = load_study("study3")
+    derive.build_quick_files(study)
+    study.expected_file.write_text("{}", "utf-8")
+    (study.staff_folder / "__pycache__").mkdir(exist_ok=True)
+    (study.staff_folder / "__pycache__" / "heuristic.pyc").write_text("", "utf-8")
+    assert Adaptation(course).edited("study3") == []
+    assert adapt(course, TABLE.replace("whose-move = 7", "whose-move = 8")) == ["study3"]
+    shutil.rmtree(study.folder)
+    shutil.rmtree(study.staff_folder)
+    assert Adaptation(course).outdated() == {"study3": "its files were deleted"}
+
+
+def test_generate_keeps_edited_source_files(course):
+    """Cells that an instructor added are replaced only on request."""
+    assert autograder("generate", "study2", "study5", "--course", course.root)[0] == 0
+    assert autograder("generate", "study2", "--course", course.root)[0] == 0
+    source = course.root / "source" / "study2_alpha_beta"
+    (source / ".ipynb_checkpoints").mkdir()
+    (source / ".ipynb_checkpoints" / "copy.ipynb").write_text("", "utf-8")
+    (notebook,) = source.glob("*.ipynb")
+    notebook.write_text(notebook.read_text("utf-8").replace("alpha", "my alpha"), "utf-8")
+    (source / "data.csv").write_text("1\n", "utf-8")
+    before = files_in(course.root / "source")
+    released = files_in(course.root / "release")
+    for names in ([], ["study2"], ["study5", "study2"], ["study2", "--replace", "study5"]):
+        status, output = autograder("generate", *names, "--course", course.root)
+        assert status == 2, (names, output)
+        assert (
+            f"you edited study2_alpha_beta/{notebook.name}, study2_alpha_beta/data.csv. To make"
+        ) in output
+        assert "`nbgrader generate_assignment study2_alpha_beta --force`" in output
+        assert "generate study2 --replace study2 --course" in output
+        assert files_in(course.root / "source") == before
+        assert files_in(course.root / "release") == released
+    replace = ["generate", "study2", "--replace", "study2_alpha_beta", "--course", course.root]
+    assert autograder(*replace)[0] == 0
+    assert "my alpha" not in notebook.read_text("utf-8")
+    assert autograder("generate", "study2", "--course", course.root)[0] == 0
+
+
+def test_an_own_version_needs_no_variant_and_no_other_positions(course):
+    """`next-year` skips it, and `draw-positions` writes into it instead of `hidden/`."""
+    copy_of_study3(course)
+    write_table(course, "")
+    status, output = autograder("next-year", "--seed", "1", "--course", course.root)
+    assert status == 0
+    assert "contains your own version, so no variant is drawn" in output
+    assert "study3" not in read_course_table(course.root).studies
+    assert "study2" in read_course_table(course.root).studies
+    status, output = autograder("next-year", "study3", "--seed", "1", "--course", course.root)
+    assert status == 2
+    assert "so `adapt` cannot make a variant of the kit's study" in output
+    assert is_own_study(course, "study3")
+    assert not is_own_study(course, "study2")
 
 
 def test_the_new_check_can_be_left_out(course):

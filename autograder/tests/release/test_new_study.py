@@ -54,6 +54,16 @@ def test_a_second_study_has_the_next_number(course):
     assert "best_take" in load_study("nim").checks
 
 
+@pytest.mark.parametrize("part", ["course", "autograder/studies"])
+def test_a_folder_that_is_no_study_is_not_written_into(course, part):
+    """It may contain work that an instructor has not finished."""
+    unfinished = course.studies_home / part / f"study{len(studies()) + 1}_nim" / "nim.py"
+    unfinished.parent.mkdir(parents=True)
+    unfinished.write_text("my own work\n", "utf-8")
+    assert new_study(course, "nim").name == f"study{len(studies()) + 1}"
+    assert unfinished.read_text("utf-8") == "my own work\n"
+
+
 def test_a_function_that_returns_its_argument_earns_nothing(course, monkeypatch):
     """The kit has many such functions, and `doctor --all` lists public code that earns marks."""
     need_isolation()

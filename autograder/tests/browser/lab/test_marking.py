@@ -60,7 +60,9 @@ def test_grading_and_marking_on_the_overview(browser, tmp_path):
         page.get_by_label("Assignment").select_option(label=STUDY.title)
         page.get_by_role("button", name="Autograde", exact=True).click()
         page.get_by_text(f"Autograded: {len(CLASS)} of {len(CLASS)} submissions").wait_for()
+        page.set_viewport_size({"width": 1366, "height": 960})  # the whole form
         browser.screenshot("instructor-overview")
+        page.set_viewport_size({"width": 1366, "height": 768})
         page.get_by_role("button", name="Mark written answers").click()
         cards = page.locator(".marking article")
         cards.nth(len(CLASS) - 1).wait_for()
