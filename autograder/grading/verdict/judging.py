@@ -87,8 +87,8 @@ def carried_outcome(
     right.
     """
     expected = [
-        {**right, **given}
-        for right, given in zip(key.expected[check.name], carried.expected, strict=True)
+        {**right, **reply}
+        for right, reply in zip(key.expected[check.name], carried.expected, strict=True)
     ]
     outcome = mark(check, replies, expected, (), showable=key.shown_cases[check.name])
     return replace(outcome, carried_from=carried.functions)
