@@ -6,11 +6,14 @@ On `Row`, four neighbouring marks win. A move there can make the player's own he
 has.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Any, Self
 
 from common.syntax import read_literal
 from tictactoe import EMPTY, IllegalMove, opponent
+
+FOUR_IN_A_ROW = re.compile(rf"([^{EMPTY}])\1\1\1")
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,8 @@ class Row:
         return "|".join(self.cells)
 
     def _winner(self) -> str | None:
-        for lane in self.lanes:
-            marks = {self.cells[cell] for cell in lane}
-            if len(marks) == 1 and marks != {EMPTY}:
-                return marks.pop()
-        return None
+        won = FOUR_IN_A_ROW.search(self.cells)
+        return won[1] if won else None
 
 
 @dataclass(frozen=True)

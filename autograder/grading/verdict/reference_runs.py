@@ -9,7 +9,7 @@ So the code itself distinguishes who calls a function.
 import ast
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, update_wrapper
+from functools import cached_property, update_wrapper, wraps
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from course.checks import Check, Observation, Study
 from course.checks.running.queries import reply
 
 NAME = "reference"  # the name of the module that is run here
+UNKNOWN = object()  # a value that is not recorded yet
 MAX_CALLS = 500_000  # function calls in one case; a student's values can make a search endless
 
 
@@ -169,28 +170,39 @@ class _Recorder:
     inside: bool = False  # whether a replaced function is running, in a shallow run
     run: ReferenceRun = field(default_factory=ReferenceRun)
     calls_left: int = MAX_CALLS
+    results: dict[Any, Any] = field(default_factory=dict)  # the value of each recorded call
 
     def wrap(self, function: Callable) -> "_Written":
         return _Written(function, self)
 
-    def value_of(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """Return the value of a call that the reference's code makes; the call is recorded."""
+    def replaceable(self, function: Callable) -> Callable:
+        """Return the function as other code of the reference calls it: calls are recorded if the
+        values of the function are replaced.
+        """
         name = function.__name__
-        if self.inside or (self.replaced is not None and name not in self.replaced):
-            return function(*args, **kwargs)
-        if not self.calls_left:
-            raise RuntimeError(f"more than {MAX_CALLS:,} calls")
-        self.calls_left -= 1
-        key = name, args, tuple(sorted(kwargs.items()))
-        try:
-            hash(key)
-        except TypeError:  # there is a list among the arguments
-            key = name, _hashable(args), _hashable(key[2])
-        if key not in self.run.calls:
-            expected = self._expected(function, args, kwargs)
-            self.run.calls[key] = Call(name, args, kwargs, expected)
-        value = self.values.get(key, self.run.calls[key].expected)
-        return list(value) if isinstance(value, list) else value
+        if self.replaced is not None and name not in self.replaced:
+            return function
+
+        @wraps(function)
+        def recorded(*args: Any, **kwargs: Any) -> Any:
+            if self.inside:
+                return function(*args, **kwargs)
+            if not self.calls_left:
+                raise RuntimeError(f"more than {MAX_CALLS:,} calls")
+            self.calls_left -= 1
+            key = name, args, tuple(sorted(kwargs.items())) if kwargs else ()
+            try:
+                value = self.results.get(key, UNKNOWN)
+            except TypeError:  # there is a list among the arguments
+                key = name, _hashable(args), _hashable(key[2])
+                value = self.results.get(key, UNKNOWN)
+            if value is UNKNOWN:
+                expected = self._expected(function, args, kwargs)
+                self.run.calls[key] = Call(name, args, kwargs, expected)
+                value = self.results[key] = self.values.get(key, expected)
+            return list(value) if isinstance(value, list) else value
+
+        return recorded
 
     def _expected(self, function: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
         self.inside = self.shallow
@@ -206,7 +218,7 @@ class _Written:
     def __init__(self, function: Callable, recorder: _Recorder) -> None:
         update_wrapper(self, function)
         self.function, self.recorder = function, recorder
-        self.replaceable = _Replaceable(function, recorder)
+        self.replaceable = recorder.replaceable(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         name = self.function.__name__
@@ -214,17 +226,6 @@ class _Written:
         if name == self.recorder.failing:
             raise RuntimeError(name)
         return self.function(*args, **kwargs)
-
-
-class _Replaceable:
-    """The same function, as other code of the reference calls it."""
-
-    def __init__(self, function: Callable, recorder: _Recorder) -> None:
-        update_wrapper(self, function)
-        self.function, self.recorder = function, recorder
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.recorder.value_of(self.function, args, kwargs)
 
 
 def _used_by_reference(value: Any) -> Any:

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from autograder.grading.verdict.carrying.attempts import Pair, is_attempt, plain
+from autograder.grading.verdict.carrying.attempts import Pair, frozen, is_attempt, plain
 from autograder.grading.verdict.reference_runs import NAME, Call, Reference, ReferenceRun
 from course.checks import Check, Observation
 from course.checks.marking.comparison import equal
@@ -303,7 +303,7 @@ def _in_form_of(name: str, expected: Any, value: Any) -> Any:
     """
     if isinstance(expected, (tuple, list)) and isinstance(value, list):
         if not hasattr(expected, "_fields"):
-            return type(expected)(map(_frozen, value))
+            return type(expected)(map(frozen, value))
         if len(value) == len(expected):
             return type(expected)(*map(partial(_in_form_of, name), expected, value))
     elif isinstance(expected, (bool, str, type(None))) or isinstance(value, bool):
@@ -316,10 +316,6 @@ def _in_form_of(name: str, expected: Any, value: Any) -> Any:
     ):
         return value
     raise NoValue(name)
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _differing(runs: Sequence[ReferenceRun], values: Mapping[Any, Any]) -> tuple[str, ...]:
