@@ -23,9 +23,7 @@ from autograder.grading.records.ledger import read_object
 class SaveGrades(SaveAutoGrades):
     """Saves automatic scores, and keeps manual marks if their answers are unchanged."""
 
-    results = Unicode("results", help="The folder of all results; set by `autograder grade`.").tag(
-        config=True
-    )
+    results = Unicode("results", help="The folder of all results.").tag(config=True)
 
     def preprocess(self, nb, resources):
         """Save the scores, and add "answers", the digest of each cell that has points, to

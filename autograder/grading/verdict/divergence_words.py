@@ -282,12 +282,14 @@ def right_before(node: Visit, has_table: bool, view: Perspective) -> str:
     if node.state.is_terminal():
         return ""
     if has_table:
-        right = english("all values that it returned before are right")
-    elif node.children:
-        right = english("the values of its moves are right")
-    else:
+        if view == ROOT:
+            return english("; all values that it returned before are right")
+        return english("; in this view, all values that it returned before are right")
+    if not node.children:
         return ""
-    return english(f"; {right}" if view == ROOT else f"; in this view, {right}")
+    if view == ROOT:
+        return english("; the values of its moves are right")
+    return english("; in this view, the values of its moves are right")
 
 
 def _reason(node: Visit, has_table: bool) -> str:

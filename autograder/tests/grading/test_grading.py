@@ -700,7 +700,7 @@ def test_extra_credit_is_booked_into_the_right_cell():
         cell.metadata.nbgrader.grade_id
         for path in folder.glob("*.ipynb")
         for cell in nbformat.read(path, as_version=4).cells
-        if cell.source.startswith(f'check("{check.id}")')
+        if f'check("{check.id}")' in cell.source.splitlines()
     ]
     assert ids == [check.grade_id]
 
