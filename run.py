@@ -49,8 +49,11 @@ The first command installs everything into .venv, which takes a minute or two.
 """
 LAB_HELP = """usage: python3 run.py lab [FOLDER] [OPTION ...]
 
-Opens JupyterLab at the start page of FOLDER (default: the course). JupyterLab's own options may
-come before or after the folder, for example
+Opens JupyterLab at the start page of FOLDER (default: the course), for example
+
+  python3 run.py lab my_course --no-browser --port 9999
+
+JupyterLab's own options may come before or after the folder, for example
 
   --no-browser      open no window; the address is printed
   --port 9999       listen on this port
@@ -115,7 +118,9 @@ def main(arguments):
             )
         )
     command, rest = (arguments[0], arguments[1:]) if arguments else ("help", [])
-    if command in ("help", "-h", "--help"):
+    if command in ("help", "-h", "--help") or (
+        command in ("lock", "setup") and not {"-h", "--help"}.isdisjoint(rest)
+    ):
         print(HELP, end="")
         return 0
     if command == "lock":

@@ -206,7 +206,9 @@ def test_a_python_that_is_new_enough_is_content(bare, monkeypatch, version):
 # ---- Help and invalid input
 
 
-@pytest.mark.parametrize("arguments", [[], ["help"], ["-h"], ["--help"]])
+@pytest.mark.parametrize(
+    "arguments", [[], ["help"], ["-h"], ["--help"], ["lock", "--help"], ["setup", "-h"]]
+)
 def test_help_is_printed(bare, capsys, arguments):
     """The help lists every command, and nothing is installed."""
     assert bare.main(*arguments) == 0
