@@ -94,6 +94,7 @@ LATE_ADDER = "s61"
 NEXT = "course_2028"
 NEXT_STUDENTS = [Student(number, "Section A") for number in range(71, 83)]
 NOTEBOOK, QUESTION = "03_lane_heuristic.ipynb", "answer-whose-move"
+REMARKED = f"    03_lane_heuristic/{QUESTION}: 1 -> 3"  # in the history of s02's marks
 
 
 class Term:
@@ -267,18 +268,32 @@ def week_5_collects_study_3(term: Term) -> None:
 
 
 def week_6_answers_a_regrade_request(term: Term) -> None:
-    """The mark is changed, and the history has both values."""
+    """The open request is in the report's review list; the mark is changed, the history has both
+    values, and the student's page has the request and its answer.
+    """
     student = ("study3", "--student", "s02")
     term.run("regrade", *student, "--request", "My answer is complete.")
     assert "not answered yet" in term.run("regrade")
+    term.run("report", "study3")
+    report = (term.course / "reports" / "study3_type_a.html").read_text("utf-8")
+    review = report.partition('<section id="review">')[2].partition("</section>")[0]
+    assert "not answered yet: My answer is complete." in review
     term.mark({"s02": 3})
     answered = term.run("regrade", *student, "--answer", "It is: 2 more points.")
     assert "the mark was 22.5 and is 24.5 points" in answered
-    assert f"    03_lane_heuristic/{QUESTION}: 1 -> 3" in term.run("history", *student)
+    assert REMARKED in term.run("history", *student)
+    term.run("feedback", *student)
+    pages = term.course / "feedback" / "s02" / "study3_type_a"
+    page = (pages / NOTEBOOK).with_suffix(".html").read_text("utf-8")
+    assert "My answer is complete." in page
+    assert "It is: 2 more points. (the mark was 22.5 and is 24.5 points)" in page
 
 
 def week_6_upgrades_the_kit(term: Term) -> None:
-    """The new kit has other points; the course sees them first, and keeps its manual marks."""
+    """The new kit has other points; the course sees them first, and keeps its manual marks and the
+    history of all marks.
+    """
+    history = term.run("history", "study3", "--student", "s02")
     new = term.home / "new_kit"
     omitted = shutil.ignore_patterns(".*", "build", "dist", "__pycache__")
     shutil.copytree(KIT, new, ignore=omitted)
@@ -294,6 +309,8 @@ def week_6_upgrades_the_kit(term: Term) -> None:
     assert "type_a: 11 points (move 2, value 3, nodes 5, at_min 1) instead of 10 points" in shown
     term.run("generate", "study3")
     term.run("grade-all", "study3")
+    assert REMARKED in history
+    assert term.run("history", "study3", "--student", "s02").startswith(history)
     assert "nothing changes" in term.run("upgrade")
 
 
