@@ -1,16 +1,23 @@
 """Canvas: the gradebook as CSV, and the archive of an assignment's submissions.
 
-The forms are those of Canvas's documentation and of its source code:
+The formats are those of Canvas's instructor guide and of its source code, at the commits in the links:
 
-- "How do I import grades in the Gradebook?" and "How do I export grades in the Gradebook?" in the
-  instructor guide (community.canvaslms.com): a row is matched by its identifying columns, and
-  read-only columns are ignored.
+- "How do I import grades in the Gradebook?" and "How do I export grades in the Gradebook?": a row is
+  matched by its identifying columns, and read-only columns are ignored.
+  https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807
+  https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-export-grades-in-the-Gradebook/ta-p/809
+  and, since the guide has moved,
+  https://community.instructure.com/en/kb/articles/660862-how-do-i-import-grades-in-the-gradebook
+  https://community.instructure.com/en/kb/articles/660866-how-do-i-export-grades-in-the-gradebook
 - `lib/gradebook_exporter.rb`: the header, a row about manual posting, the row of possible points with
   "(read only)", and the test student at the end. An assignment's column is called `TITLE (ID)`.
+  https://github.com/instructure/canvas-lms/blob/0140a2effa6366ea3b73aeefa4bbc384b943934f/lib/gradebook_exporter.rb
 - `lib/gradebook_importer.rb`: a student is found by `ID`, then by the SIS ids, then by name; an
   assignment by the id at the end of its column's name. Columns of totals are skipped.
+  https://github.com/instructure/canvas-lms/blob/00b222d77ee43d046e6aee0347c4ed5b27e1741f/lib/gradebook_importer.rb
 - `lib/content_zipper.rb`: `NAME[_LATE]_USER_FILE_FILENAME`, where NAME is the sortable name without
   anything but letters, digits and underscores, and USER and FILE are Canvas's ids.
+  https://github.com/instructure/canvas-lms/blob/05e9653c12ef7afc65815ca84e5da7aa2e4c3bd3/lib/content_zipper.rb
 
 Canvas matches the rows of an import by the identifying columns, so an export repeats them unchanged.
 """

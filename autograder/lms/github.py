@@ -1,14 +1,20 @@
 """GitHub Classroom: the roster, the grades and the repositories of an assignment.
 
-The forms are those of GitHub's documentation and of its command-line tool:
+The formats are those of GitHub's documentation, of its command-line tool and of a public script:
 
-- "Manage classrooms" and the glossary in "Manage coursework with GitHub Classroom" (docs.github.com):
-  a roster identifies students by an identifier that the teacher chooses. The downloaded file
-  `classroom_roster.csv` has the columns identifier, github_username, github_id and name.
-- `cmd/gh-classroom/clone/student-repos` in github/gh-classroom clones every repository of an
-  assignment into `ASSIGNMENT-submissions/ASSIGNMENT-USERNAME`.
-- `cmd/gh-classroom/assignment-grades` there, like *Download grades*, writes a CSV with
-  github_username, roster_identifier and submission_timestamp.
+- "Manage classrooms" and the glossary of GitHub Classroom: a roster identifies students by an
+  identifier that the teacher chooses.
+  https://docs.github.com/en/education/manage-coursework-with-github-classroom/teach-with-github-classroom/manage-classrooms
+  https://docs.github.com/en/education/manage-coursework-with-github-classroom/get-started-with-github-classroom/glossary
+- The downloaded file `classroom_roster.csv` has the columns identifier, github_username, github_id and
+  name. GitHub does not document them; this script reads them (October 2019):
+  https://gist.github.com/stevecassidy/03156eb816959c98c3da62890940ed6f
+- `gh classroom clone student-repos` clones every repository of an assignment into
+  `ASSIGNMENT-submissions/REPOSITORY`, and a repository is called `ASSIGNMENT-USERNAME`.
+  https://github.com/github/gh-classroom/blob/08b078eec0e2b0a8c48d7afd523bbf7e77c5c342/cmd/gh-classroom/clone/student-repos/student-repos.go
+- `gh classroom assignment-grades`, like *Download grades*, writes a CSV with github_username,
+  roster_identifier and submission_timestamp.
+  https://github.com/github/gh-classroom/blob/39c1390dd5c36e45a93d900f14e8617e1527e708/cmd/gh-classroom/assignment-grades/assignment_grades.go
 
 Times of commits are not used, because students choose them; the timestamp in the grades is GitHub's.
 """

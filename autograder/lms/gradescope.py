@@ -1,11 +1,19 @@
 """Gradescope: the roster, and the archive of an assignment's submissions.
 
-- "Adding Students and Staff" (guides.gradescope.com): a roster has a name in one column or in two, a
-  unique email address, and optionally a student id, a role and sections. The downloaded file calls
-  them First Name, Last Name, SID, Email, Role and Sections.
+- "Adding Students and Staff": a roster has a name in one column or in two, a unique email address, and
+  optionally a student id, a role and sections. The downloaded file calls them First Name, Last Name,
+  SID, Email, Role and Sections.
+  https://guides.gradescope.com/hc/en-us/articles/21926598776333-Adding-Students-and-Staff
 - *Download Submissions* makes an archive with a folder for each submission and a file
   `submission_metadata.yml`, which names the submitters of each folder and the time. Gradescope does
-  not document this file; its keys, such as `:submitters`, are taken from public tools that read it.
+  not document this file (https://gradescope-autograders.readthedocs.io/en/latest/submission_metadata/
+  describes another one, for autograders). Its keys are those that these public tools read:
+  `otter/metadata.py` in Otter-Grader (:submitters, :name),
+  https://github.com/ucbds-infra/otter-grader/blob/0e0bfbfe9809d5dc5baadc0072d67c5bcf25cfdd/otter/metadata.py
+  Gradescope Sleuth 2 (:submitters, :name, :sid, :email, :created_at, :score, :history),
+  https://github.com/donnell-f/gradescope-sleuth-2/blob/01879e3c8c8a9d0b586448d846ab4c586e5e8720/backend/configuration/configure_new_database.py
+  and Provenance, which also describes the file as YAML of Ruby's Psych, with :results:
+  https://github.com/itsgeagle/provenance/blob/2b28b7a940e7efdad777daa6fc34cbd382917786/packages/server/src/services/ingest/gradescope/parse-metadata.ts
 """
 
 import io

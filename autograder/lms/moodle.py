@@ -1,24 +1,30 @@
 """Moodle: participants, the grades of a course, an assignment's grading worksheet and its archive.
 
-The forms are those of Moodle's documentation and of its source code:
+The formats are those of the documentation and of the source code of Moodle 4.5. Paths are relative
+to https://github.com/moodle/moodle/tree/MOODLE_405_STABLE (and to `public/` since Moodle 5.1).
 
-- "Grade import" and "Grade export" (docs.moodle.org): the import has the same form as the export,
-  with First name, Last name, ID number, Email address, and columns such as "Assignment: TITLE (Real)".
-  Users are matched by username, ID number or email address; columns are chosen during the import.
-- "Using Assignment" (docs.moodle.org), *Download grading worksheet*, with the column names of
+- "Grade import" and "Grade export": the import has the same format as the export, with First name,
+  Last name, ID number, Email address, and columns such as "Assignment: TITLE (Real)". Users are
+  matched by username, ID number or email address; columns are chosen during the import.
+  https://docs.moodle.org/405/en/Grade_import
+  https://docs.moodle.org/405/en/Grade_export
+- `grade/export/txt/grade_export_txt.php` and `grade/export/lib.php`: the columns of the export as
+  plain text file, which may have feedback, "Assignment: TITLE (Feedback)", after each grade.
+- "Using Assignment", *Download grading worksheet*, with the column names of
   `mod/assign/gradingtable.php` in English: Identifier ("Participant 12345"), Full name, the site's
   columns of identity, Status, Grade, Maximum Grade, Grade can be changed, Last modified (submission),
   Last modified (grade), Feedback comments.
+  https://docs.moodle.org/405/en/Using_Assignment
 - `mod/assign/feedback/offline/importgradeslib.php`: an upload needs Identifier, Grade and Last
   modified (grade); the digits at the end of Identifier count. Other columns are ignored.
 - `mod/assign/classes/downloader.php`: an archive has `FULL NAME_ID_assignsubmission_TYPE/...`, or the
   same beginning in the names of the files; ID is the participant's number in this assignment. For
   submissions of teams, it is the number of the group.
-
-- "Participants" (docs.moodle.org), *With selected users*, *Download table data as*, with the column
-  names of `user/action_redir.php` in English: First name, Last name, the site's columns of identity
+- "Participants", *With selected users*, *Download table data as*, with the column names of
+  `user/action_redir.php` in English: First name, Last name, the site's columns of identity
   (by default only Email address) and Groups, the names of the groups separated by ", ". It has no
   roles; a table of the same page may have the column Roles (`user/classes/table/participants.php`).
+  https://docs.moodle.org/405/en/Participants
 
 An archive contains no times; the worksheet of the same assignment has them.
 """
@@ -194,12 +200,10 @@ def grade_column(table: Table, names: Iterable[str]) -> str:
     """
     if is_worksheet(table.header):
         return GRADE
-    titles = {
-        column: ITEM.sub("", column.removesuffix(REAL))
-        for column in table.header
-        if column.endswith(REAL)
-    }
-    return matching_title(names, titles)
+    columns = [column for column in table.header if column.endswith(REAL)]
+    titles = {column: ITEM.sub("", column.removesuffix(REAL)) for column in columns}
+    column = matching_title(names, titles)
+    return column if columns.count(column) == 1 else ""  # two activities may have the same title
 
 
 def fill(table: Table, column: str, grades: Sequence[tuple[float, str] | None]) -> Table:
@@ -209,10 +213,12 @@ def fill(table: Table, column: str, grades: Sequence[tuple[float, str] | None]) 
     decimal comma if the table's have one.
     """
     feedback = FEEDBACK if column == GRADE else column.removesuffix(REAL) + FEEDBACK_OF
-    numbers = [
-        row[name] for _, row in table.records() for name in (*MAXIMUM, column) if name in row
-    ]
-    comma = any(map(DECIMAL_COMMA.fullmatch, numbers))
+    comma = any(
+        DECIMAL_COMMA.fullmatch(cell)
+        for _, row in table.records()
+        for name, cell in row.items()
+        if name in (*MAXIMUM, column) or name.endswith(REAL)
+    )
     changes: list[dict[str, str]] = []
     for (_, row), grade in zip(table.records(), grades, strict=True):
         cells = {}

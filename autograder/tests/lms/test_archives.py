@@ -1,4 +1,8 @@
-"""Archives of submissions: Canvas's names, and what no archive may do."""
+"""Archives of submissions: Canvas's names, and what no archive may do.
+
+The names follow `lib/content_zipper.rb` of Canvas and `mod/assign/classes/downloader.php` of Moodle,
+which `autograder/lms/canvas.py` and `autograder/lms/moodle.py` cite.
+"""
 
 import os
 import shutil

@@ -1,4 +1,7 @@
-"""Canvas's gradebook: the import of our export is the identity."""
+"""Canvas's gradebook: the import of our export is the identity.
+
+The fixtures follow `lib/gradebook_exporter.rb` of Canvas, which `autograder/lms/canvas.py` cites.
+"""
 
 import csv
 import io

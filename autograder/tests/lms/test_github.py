@@ -1,4 +1,8 @@
-"""GitHub Classroom: the roster, cloned repositories, and times from the grades."""
+"""GitHub Classroom: the roster, cloned repositories, and times from the grades.
+
+The fixtures follow `student-repos.go` and `assignment_grades.go` of gh-classroom, and the public
+script that reads `classroom_roster.csv`; `autograder/lms/github.py` cites all three.
+"""
 
 import shutil
 import unicodedata
@@ -9,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autograder.commands.roster import read_roster
-from autograder.course_folder import CourseFolder
+from autograder.course_folder import CourseFolder, nfc
 from autograder.errors import UserError
 from autograder.lms import github
 from autograder.lms.rosters import directory, remember_roster
 from autograder.lms.tables import read_table
 from autograder.lms.times import read_times
-from autograder.lms.uploads import Hint
+from autograder.lms.uploads import Hint, plain_id
 from autograder.reporting.gradebook import read_gradebook, students_of
 from autograder.tests.support.commands import autograder
 from autograder.tests.support.lms_files import (
@@ -25,6 +29,7 @@ from autograder.tests.support.lms_files import (
     NAMES,
     NEWLINES,
     STUDY,
+    WORDS,
     archive,
     collected,
     course,
@@ -115,16 +120,70 @@ def test_without_a_roster_of_github_the_ids_are_the_names(tmp_path):
     assert list(collected(folder, path).statuses) == ["ada", "ben"]
 
 
-@given(st.lists(LOGINS, min_size=1, max_size=5, unique_by=str.casefold), BOMS, DELIMITERS, NEWLINES)
-def test_a_roster_is_the_same_after_reading_and_writing(logins, bom, delimiter, newline):
-    """Identifiers and names on GitHub are kept."""
-    head = ["identifier", "github_username", "github_id", "name"]
-    rows = [[login, f"user{number}", str(number), ""] for number, login in enumerate(logins)]
-    table = read_table(written([head, *rows], delimiter, newline, bom), "it")
-    assert [student["id"] for student in read_roster(table.text())] == logins
-    again = read_table(table.text(), "it")
-    assert again == table
-    assert github.usernames(again) == {f"user{n}": login for n, login in enumerate(logins)}
+# A teacher may choose any text as an identifier, except what cannot be the name of a folder.
+IDENTIFIERS = st.one_of(
+    st.sampled_from(["=1+1", "'=x", "@ada", "-1", "+49 30", '"Ada", B', "Byron, Ada", "Li; Ben"]),
+    st.sampled_from(["Zoë", unicodedata.normalize("NFD", "Zoë"), "李雷", " ada ", "İ", "straße"]),
+    WORDS,
+).filter(
+    lambda text: text.isprintable() and text.strip(" .") and not set("/\\*?[").intersection(text)
+)
+CLASSES = st.lists(
+    st.tuples(IDENTIFIERS, st.booleans(), NAMES.filter(str.isprintable) | st.just("")),
+    min_size=1,
+    max_size=5,
+    unique_by=lambda row: plain_id(row[0]),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(CLASSES, BOMS, DELIMITERS, NEWLINES)
+def test_a_roster_is_the_same_after_reading_and_writing(
+    tmp_path, students, bom, delimiter, newline
+):
+    """Identifiers, names and names on GitHub are kept, whatever the form of the file."""
+    (tmp_path / "lms.json").unlink(missing_ok=True)
+    users = [f"User-{n}" if has_linked else "" for n, (_, has_linked, _) in enumerate(students)]
+    cells = [["identifier", "github_username", "github_id", "name"]]
+    cells += [
+        [row[0], user, f"={len(user)}", row[2]] for row, user in zip(students, users, strict=True)
+    ]
+    table = read_table(written(cells, delimiter, newline, bom), "it")
+    text = table.text()
+    assert text == written(cells, delimiter, newline, bom)
+    assert [list(table.header), *map(list, table.rows)] == cells
+    found = read_roster(text)
+    ids = [nfc(identifier).strip() for identifier, _, _ in students]
+    assert [each["id"] for each in found] == ids
+    names = [f"{each['first_name']} {each['last_name']}".split() for each in found]
+    assert names == [nfc(name).split() for _, _, name in students]
+    (tmp_path / "roster.csv").write_text(text, "utf-8", newline="")
+    remember_roster(CourseFolder(tmp_path), tmp_path / "roster.csv")
+    rows = [student(each["id"], each["first_name"], each["last_name"]) for each in found]
+    known = directory(CourseFolder(tmp_path), rows, HOME)
+    assert [known.find((Hint("github", user.upper()),)) for user in users] == [
+        name if user else None for name, user in zip(ids, users, strict=True)
+    ]
+
+
+@given(
+    CLASSES,
+    st.lists(st.none() | st.datetimes(datetime(2001, 1, 1), datetime(2098, 1, 1)), min_size=5),
+    BOMS,
+    DELIMITERS,
+    NEWLINES,
+)
+def test_times_in_the_grades_belong_to_their_students(students, times, bom, delimiter, newline):
+    """Names and identifiers with quotation marks, delimiters and formulas move no cell."""
+    head = GRADES.partition("\n")[0].split(",")
+    cells, expected = [head], []
+    for number, ((identifier, _, name), when) in enumerate(zip(students, times, strict=False)):
+        user, time = f"User-{number}", when.strftime("%Y-%m-%dT%H:%M:%SZ") if when else ""
+        cells.append([name, "u", "=s", user, identifier, f"hw-{user}", "r", time, "0", "20"])
+        if when:
+            moment = when.replace(microsecond=0, tzinfo=UTC)
+            expected.append(((Hint("github", user),), moment))
+    assert read_times(read_table(written(cells, delimiter, newline, bom), "it"), UTC) == expected
 
 
 PIECES = st.lists(st.sampled_from(["a", "B", "hw"]), min_size=1, max_size=3).map("-".join)

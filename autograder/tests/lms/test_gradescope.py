@@ -1,6 +1,11 @@
-"""Gradescope-like archives with metadata, and rosters."""
+"""Gradescope-like archives with metadata, and rosters.
+
+The rosters follow "Adding Students and Staff" in Gradescope's guides, and the metadata follow the
+public tools that read them; `autograder/lms/gradescope.py` cites both.
+"""
 
 import shutil
+import unicodedata
 
 import pytest
 import yaml
@@ -10,6 +15,8 @@ from hypothesis import strategies as st
 from autograder.commands.roster import read_roster
 from autograder.course_folder import nfc
 from autograder.errors import UserError
+from autograder.lms.tables import read_table
+from autograder.lms.uploads import plain_id
 from autograder.tests.support.lms_files import (
     BOMS,
     DELIMITERS,
@@ -117,7 +124,11 @@ def test_lines_of_output_are_not_metadata(folder, tmp_path):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes text with several lines as Ruby does, as a block."""
+    """Writes text with several lines as Ruby does, as a block; numbers, dates and words that YAML
+    interprets have no quotation marks, and are text nevertheless.
+    """
+
+    yaml_implicit_resolvers = {}
 
 
 _Dumper.add_representer(
@@ -125,6 +136,13 @@ _Dumper.add_representer(
     lambda dumper, text: dumper.represent_scalar(
         "tag:yaml.org,2002:str", text, style="|" if "\n" in text else None
     ),
+)
+# Numbers, dates and words that YAML would interpret, and what a spreadsheet would.
+SIDS = LOGINS | st.sampled_from(
+    [
+        *("0123", "1_000", "2026-03-02", "null", "~", "yes", "- x", "a: b", "#1", "&a", "!x"),
+        *("=1+1", "'=x", 'a, "b"', "Ada; B", "Ö", unicodedata.normalize("NFD", "Zoë"), "李雷"),
+    ]
 )
 OUTPUT = st.lists(
     st.sampled_from(["", "a: b: c", "  :submitters:", "submission_1:", "- [", "x\u2028y", "=1"])
@@ -136,10 +154,10 @@ OUTPUT = st.lists(
 )
 @given(
     st.lists(
-        st.tuples(LOGINS, NAMES, NAMES, st.booleans(), OUTPUT, st.booleans()),
+        st.tuples(SIDS, NAMES, NAMES, st.booleans(), OUTPUT, st.booleans()),
         min_size=1,
         max_size=4,
-        unique_by=lambda row: row[0],
+        unique_by=lambda row: plain_id(row[0]),
     )
 )
 def test_odd_names_and_ids_reach_their_students(folder, tmp_path, rows):
@@ -150,7 +168,8 @@ def test_odd_names_and_ids_reach_their_students(folder, tmp_path, rows):
     for number, (login, first, last, has_sid, output, results_first) in enumerate(rows):
         sid, email = login if has_sid else "", f"{number}.{login}@x.org"
         table.append([first, last, sid, email, "Student", last])
-        submitter = {":name": f"{first} {last}", ":sid": sid, ":email": email}
+        submitter = {":name": f"alias {first} {last}", ":sid": sid}
+        submitter[":email"] = "elsewhere@x.org" if sid else email
         results = {":results": {"tests": [{"output": output}]}}
         metadata[f"submission_{number}"] = {
             ":submitters": [submitter],
@@ -158,7 +177,7 @@ def test_odd_names_and_ids_reach_their_students(folder, tmp_path, rows):
             ":created_at": "2026-03-02 09:00:00.5 Z",
             **results,
         }
-        files[f"submission_{number}/{MODULE}"] = sid or email
+        files[f"submission_{number}/{MODULE}"] = nfc(sid or email)
     try:
         found = read_roster(written(table))
     except UserError as error:
@@ -247,19 +266,43 @@ def test_a_roster_has_students_only():
     assert (student["first_name"], student["last_name"]) == ("Ada", "Byron")
 
 
+PRINTABLE = NAMES.filter(str.isprintable)
+
+
 @given(
-    st.lists(LOGINS, min_size=1, max_size=5, unique=True),
-    NAMES.filter(str.isprintable).map(nfc),
+    st.lists(
+        st.tuples(SIDS, PRINTABLE, PRINTABLE, PRINTABLE),
+        min_size=1,
+        max_size=5,
+        unique_by=lambda row: plain_id(row[0]),
+    ),
+    st.booleans(),
     BOMS,
     DELIMITERS,
     NEWLINES,
 )
-def test_a_roster_keeps_ids_names_and_sections(logins, name, bom, delimiter, newline):
-    """They are unchanged, whatever the form of the file."""
-    head = ["First Name", "Last Name", "SID", "Email", "Role", "Sections"]
-    rows = [[name, name, login, f"{n}@x.org", "Student", name] for n, login in enumerate(logins)]
-    found = read_roster(written([head, *rows], delimiter, newline, bom))
-    names = dict.fromkeys(("first_name", "last_name", "section"), name.strip())
-    assert found == [
-        {"id": login, "email": f"{n}@x.org", **names} for n, login in enumerate(logins)
+def test_a_roster_keeps_ids_names_and_sections(rows, one_column, bom, delimiter, newline):
+    """They are unchanged, whatever the form of the file, with names in one column or in two."""
+    head = [*(["Name"] if one_column else ["First Name", "Last Name"]), "SID", "Email", "Role"]
+    cells = [[*head, "Sections"]]
+    for number, (sid, first, last, section) in enumerate(rows):
+        names = [f"{first} {last}"] if one_column else [first, last]
+        cells.append([*names, sid, f"={number}@x.org", "Student", section])
+    table = read_table(written(cells, delimiter, newline, bom), "it")
+    assert table.text() == written(cells, delimiter, newline, bom)
+    found = read_roster(table.text())
+    assert [(each["id"], each["email"], each["section"]) for each in found] == [
+        (nfc(sid), f"={number}@x.org", nfc(section).strip())
+        for number, (sid, _, _, section) in enumerate(rows)
     ]
+    for each, (_, first, last, _) in zip(found, rows, strict=True):
+        if one_column:  # the last word is taken as the last name
+            assert (
+                f"{each['first_name']} {each['last_name']}".split()
+                == nfc(f"{first} {last}").split()
+            )
+        else:
+            assert (each["first_name"], each["last_name"]) == (
+                nfc(first).strip(),
+                nfc(last).strip(),
+            )

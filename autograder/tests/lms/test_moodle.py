@@ -1,4 +1,8 @@
-"""Moodle's archives and worksheets, with the commands that read and write them."""
+"""Moodle's archives and worksheets, with the commands that read and write them.
+
+The fixtures follow the source code of Moodle 4.5 (`gradingtable.php`, `grade_export_txt.php`,
+`action_redir.php`, `downloader.php`), which `autograder/lms/moodle.py` cites.
+"""
 
 import shutil
 from datetime import UTC, datetime
@@ -15,6 +19,9 @@ from autograder.database import db_url
 from autograder.errors import UserError
 from autograder.lms import moodle
 from autograder.lms.tables import read_table
+from autograder.reporting.export import FORMULA, Column, Roster, original_text
+from autograder.reporting.gradebook import Marks
+from autograder.reporting.worksheet import fill_worksheet
 from autograder.tests.support.commands import autograder, is_one_sentence
 from autograder.tests.support.lms_files import (
     BOMS,
@@ -26,6 +33,7 @@ from autograder.tests.support.lms_files import (
     archive,
     collected,
     course,
+    student,
     submissions,
     written,
 )
@@ -310,6 +318,82 @@ def test_the_import_of_a_filled_worksheet_is_the_identity(
     (_, after), *_ = again.records()
     assert float(after["Grade"].replace(",", ".")) == round(grade, 2)
     assert moodle.fill(again, "Grade", [None, *others]) == again
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory) -> CourseFolder:
+    """A course without a roster."""
+    return course(tmp_path_factory.mktemp("moodle") / "course")
+
+
+TITLE = "Assignment: Study 3: Type A"
+PREFIXES = st.sampled_from(["", "=1+1", "@", "-", "+49 30", 'a"b', "1,5;", "Ö\u0308", "李", "'=x"])
+
+
+@st.composite
+def grade_exports(draw):
+    """An export of grades, and for each of its rows the student, the grade and the feedback, or None.
+
+    Students are found by ID number or, without one, by address; a participant is not on the roster.
+    """
+    point, has_feedback = draw(st.sampled_from(",.")), draw(st.booleans())
+    feedback = [f"{TITLE} (Feedback)"] if has_feedback else []
+    head = ["First name", "Last name", "ID number", "Institution", "Email address"]
+    head += [f"{TITLE} (Real)", *feedback, 'Quiz: "a, b"; =c (Real)', "Total (Real)"]
+    rows, expected = [], []
+    for n in range(draw(st.integers(1, 5))):
+        identifier, address = (f"{draw(PREFIXES)}{kind}{n}" for kind in ("id", "mail"))
+        has_number = draw(st.booleans())
+        person = student(
+            f"{draw(PREFIXES)}login{n}", draw(NAMES), draw(NAMES), address, identifier * has_number
+        )
+        own = [f"alias {person.first_name}", draw(NAMES), person.lms_user_id, draw(NAMES)]
+        own.append(f"other{n}" if has_number else address.upper())
+        grade = draw(st.sampled_from(["-", "", f"3{point}50"]))
+        rows.append([*own, grade, *([draw(NAMES)] if feedback else []), f"7{point}00", "-"])
+        marks = st.tuples(st.floats(0, 20), NAMES | st.sampled_from(["=1+1;@x", "ok\n-1", ""]))
+        expected.append((person, draw(st.none() | marks)))
+    rows.append(["=Not", "listed", "", "", "stranger", "-", *["-" for _ in feedback], "-", "-"])
+    return [head, *rows], [*expected, (None, None)], point
+
+
+@given(grade_exports(), BOMS, DELIMITERS, NEWLINES)
+def test_the_import_of_filled_grades_is_the_identity(bare, case, bom, delimiter, newline):
+    """Each student gets the grade; other cells are unchanged, and no feedback is a formula."""
+    cells, expected, point = case
+    people = [person for person, _ in expected if person]
+    marks = {
+        person.id: Marks(manual=mark[0], comments=[mark[1]])
+        for person, mark in expected
+        if person and mark
+    }
+    roster = Roster(bare, people, [Column(HOME, 20, marks, {})])
+    table = read_table(written(cells, delimiter, newline, bom), "it")
+    filled = fill_worksheet(roster, STUDY, table)
+    assert f"unchanged: {table.lines[-1]}" in filled.warnings[0]
+    again = read_table(filled.text, "it")
+    assert (again.header, again.delimiter, again.bom) == (table.header, delimiter, bool(bom))
+    for (_, before), (_, after), (_, mark) in zip(
+        table.records(), again.records(), expected, strict=True
+    ):
+        changed = {}
+        if mark:
+            changed[f"{TITLE} (Real)"] = f"{mark[0]:.2f}".replace(".", point)
+            if f"{TITLE} (Feedback)" in before:
+                changed[f"{TITLE} (Feedback)"] = after[f"{TITLE} (Feedback)"]
+                assert not FORMULA.search(after[f"{TITLE} (Feedback)"])
+                assert original_text(after[f"{TITLE} (Feedback)"]) == mark[1]
+        assert after == before | changed
+    assert fill_worksheet(roster, STUDY, again).text == filled.text
+
+
+def test_two_activities_with_the_same_title_are_ambiguous():
+    """Moodle allows them, and their columns have the same name, so no grade is filled in."""
+    column = f"{TITLE} (Real)"
+    one = read_table(f"Email address,{column}\n", "it")
+    assert moodle.grade_column(one, ["study3"]) == column
+    two = read_table(f"Email address,{column},{column}\n", "it")
+    assert moodle.grade_column(two, ["study3"]) == ""
 
 
 def test_the_command_fills_a_worksheet(folder, tmp_path):
