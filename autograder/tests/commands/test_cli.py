@@ -23,6 +23,7 @@ from autograder.grading.run.batch import GradingError
 from autograder.release import assignments, derive
 from autograder.release.assignments import GenerationError
 from autograder.release.notebooks import NotebookError
+from autograder.reporting.gradebook import open_gradebook, students_of
 from autograder.reporting.pages.feedback import Feedback
 from autograder.tests.support.commands import autograder, is_one_sentence
 from autograder.workspace.strip import SolutionRegionError
@@ -338,6 +339,28 @@ def test_one_unknown_student_stops_the_others_too(school):
     assert done.exit_code == 2
     assert done.stderr == f"autograder: there is no submission to {ALPHA_BETA} by bo\n"
     assert contents(root) == before
+
+
+def test_a_submission_of_an_unknown_student_is_reported_and_not_graded(school, tmp_path):
+    """The reason is printed; the student is not added to the gradebook and has no results."""
+    root = shutil.copytree(school[0], tmp_path.resolve() / "course")
+    shutil.copytree(
+        root / "submitted" / "ada" / ALPHA_BETA, root / "submitted" / "zed" / ALPHA_BETA
+    )
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,first_name\nada,Ada\nbob,Bob\n", "utf-8")
+    assert autograder("roster", str(roster), "-c", str(root)).exit_code == 0
+    done = autograder("grade", "study2", "-c", str(root))
+    zed = (
+        f"{ALPHA_BETA}/zed: the folder submitted/zed was skipped: zed is not on the roster; "
+        "import the roster with this student, or remove the folder\n"
+    )
+    assert (done.exit_code, done.stderr) == (1, BOB + zed)
+    assert done.stdout == f"{ALPHA_BETA}: 2 unchanged, 1 nothing to grade\n"
+    with open_gradebook(CourseFolder.open(root)) as gradebook:
+        names = {student.id: student.first_name for student in students_of(gradebook)}
+    assert names == {"ada": "Ada", "bob": "Bob"}
+    assert not (root / "results" / "zed").exists()
 
 
 def test_grades_as_json(school):

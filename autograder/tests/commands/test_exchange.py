@@ -21,6 +21,7 @@ from autograder.commands.exchange import BY_EXCHANGE, exchange
 from autograder.course_folder import CourseFolder
 from autograder.course_folder.people import People, Person, write_people
 from autograder.course_folder.table import COURSE_ID
+from autograder.database import db_url
 from autograder.errors import UserError
 from autograder.grading.intake.submission_files import list_submission
 from autograder.tests.support.courses.exchange import ignore_exchange_warnings
@@ -196,6 +197,22 @@ def course(folder) -> CourseFolder:
     with Gradebook(folder.config().CourseDirectory.db_url) as gradebook:
         gradebook.add_assignment(STUDY.assignment)
     return folder
+
+
+def test_unknown_students_are_reported_and_not_counted(course):
+    """The output has the reason why the submission is skipped; the gradebook gets no such student."""
+    write_people(course.root, People({"ann": Person()}, roster=True))
+    submit(course, named("ann"))
+    submit(course, named("zed"))
+    done = CliRunner().invoke(app, ["collect", STUDY.name, "-c", str(course.root)])
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        f"collected {STUDY.assignment}; submissions in total: 1, from new students: 1",
+        "the folder submitted/zed was skipped: zed is not on the roster; import the roster with this "
+        "student, or remove the folder",
+    ]
+    with Gradebook(db_url(course)) as gradebook:
+        assert "zed" not in [student.id for student in gradebook.students]
 
 
 def test_collecting_follows_no_link(course, tmp_path):

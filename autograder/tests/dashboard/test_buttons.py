@@ -133,20 +133,22 @@ def test_stop_is_ctrl_c(dashboard, request, handler):
     assert "the same command continues from there" in dashboard.messages["steps"].view["log"]
 
 
-def test_an_extension(dashboard, monkeypatch):
+@pytest.mark.parametrize("kind", ["student", "group", "section"])
+def test_an_extension(dashboard, monkeypatch, kind):
     """The button runs the command; without days, it removes the extension."""
     commands = started(monkeypatch, lines=("done",))
+    dashboard.extended_kind.value = kind
     dashboard.extended_name.value, dashboard.extended_days.value = "ada", 2
     dashboard.all_buttons["Extend"].click()
     dashboard.extended_days.value = 0
     dashboard.all_buttons["Extend"].click()
     assert [command[:5] for command in commands] == [
-        ["extend", "study2", "--student=ada", "--days", "2"],
-        ["extend", "study2", "--student=ada", "--remove", "--course"],
+        ["extend", "study2", f"--{kind}=ada", "--days", "2"],
+        ["extend", "study2", f"--{kind}=ada", "--remove", "--course"],
     ]
     dashboard.extended_name.value = " "
     dashboard.all_buttons["Extend"].click()
-    assert "nter the name of a student" in dashboard.messages["extend"].text
+    assert f"nter the name of a {kind}" in dashboard.messages["extend"].text
 
 
 def test_an_extension_until_a_time(dashboard, monkeypatch):

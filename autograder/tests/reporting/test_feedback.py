@@ -16,6 +16,8 @@ from sqlalchemy import Engine, event
 
 from autograder import workspace
 from autograder.course_folder import CONFIG_FILE, CourseFolder, run_quietly
+from autograder.grading.mark_history.changes import record_changes
+from autograder.grading.mark_history.requests import answer_request, enter_request
 from autograder.grading.run.batch import grade
 from autograder.release.assignments import generate_assignment
 from autograder.release.notebooks import answer_id
@@ -228,6 +230,26 @@ def test_what_changed_is_written_again(school, change):
     assert [page.student for page in written if not page.unchanged] == ["cy"]
     assert MISTAKE.sentence in page_of(school, "cy").read_text("utf-8")
     assert {page.unchanged for page in write_feedback(school, STUDY)} == {True}
+
+
+def test_a_regrade_request_is_on_the_page(school):
+    """The page has the request until it is answered, then also the answer and both marks; the other
+    students' pages are unchanged.
+    """
+    record_changes(school, STUDY.assignment, "marked")
+    enter_request(school, STUDY.assignment, "cy", "my <bound> is right.")
+    write_feedback(school, STUDY)
+    assert "not answered yet: my &lt;bound&gt; is right." in summary_of(school, "cy")
+    mark_by_hand(school, "cy", 2, "Yes.")
+    record_changes(school, STUDY.assignment, "marked")
+    request = answer_request(school, STUDY.assignment, "cy", "It is.")
+    written = write_feedback(school, STUDY)
+    assert [page.student for page in written if not page.unchanged] == ["cy"]
+    summary = summary_of(school, "cy")
+    assert "my &lt;bound&gt; is right." in summary
+    assert "not answered yet" not in summary
+    marks = f"the mark was {request.mark:g} and is {request.mark + 1:g} points"
+    assert f"It is. ({marks})" in summary
 
 
 def test_what_cannot_be_read_costs_its_owner_alone(school):

@@ -214,6 +214,26 @@ def test_history_lists_changes(course):
     assert [each["student"] for each in data] == ["ada", "ben", "ada"]
 
 
+def review_list(folder: CourseFolder) -> str:
+    """The list of submissions to review, in the report."""
+    done = run(folder, "report", WEEK)
+    assert done.exit_code == 0, done.output
+    page = (folder.root / "reports" / f"{WEEK}.html").read_text("utf-8")
+    return page.partition('<section id="review">')[2].partition("</section>")[0]
+
+
+def test_an_open_regrade_request_is_in_the_report(course):
+    """The report lists the submission for review until the request has an answer."""
+    course.submission(WEEK, "ada").mkdir(parents=True)
+    request = "not answered yet: The second is right."
+    assert request not in review_list(course)
+    student = ("regrade", WEEK, "--student", "ada")
+    run(course, *student, "--request", "The second is right.")
+    assert request in review_list(course)
+    run(course, *student, "--answer", "It is not.")
+    assert "The second is right." not in review_list(course)
+
+
 def test_a_regrade_request_and_its_answer(course):
     """The answer has the mark before and after; a student has one open request per assignment."""
     done = run(course, "regrade", WEEK, "--student", "ada", "--request", " The second is right. ")
