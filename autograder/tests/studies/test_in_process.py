@@ -1,14 +1,16 @@
 """Checks without other processes, as in a browser: the same replies, and no side effects."""
 
+import random
 import subprocess
 import sys
 import textwrap
+import traceback
 
 import pytest
 
 from autograder.studies.mutants import load_mutants
 from autograder.workspace import answer_path
-from course.checks import load_study
+from course.checks import load_study, studies
 from course.checks.running import in_process, process
 from tictactoe import solver
 
@@ -66,6 +68,33 @@ def test_nothing_is_left_over(tmp_path, capsys):
     assert (list(sys.path), sys.getrecursionlimit(), set(sys.modules)) == before
     assert sys.modules["tictactoe.solver"] is solver
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", sorted({*studies()} - {"study10"}))
+def test_no_check_depends_on_luck(name, tmp_path, monkeypatch):
+    """Each agent that a check creates has a seed, even if the correct agent draws no numbers:
+    otherwise, marks of wrong agents, which do draw some, would differ from run to run.
+    """
+    unseeded = []
+
+    class Noted(random.Random):
+        def __init__(self, seed=None):
+            callers = [
+                frame
+                for frame in traceback.extract_stack()[:-1]
+                if frame.name not in ("__init__", "reset")
+            ]
+            if seed is None and callers[-1].filename.endswith("_check/questions.py"):
+                unseeded.append(callers[-1])
+            super().__init__(seed)
+
+    monkeypatch.setattr(random, "Random", Noted)
+    study = load_study(name)
+    path = tmp_path / study.module
+    path.write_text(answer_path(study).read_text("utf-8"), "utf-8")
+    for check in study.checks.values():
+        assert in_process.query_module(path, check).broken is None
+    assert not unseeded
 
 
 def test_progress_in_questions_is_reported(tmp_path, monkeypatch):

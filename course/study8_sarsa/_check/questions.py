@@ -17,6 +17,7 @@ DIGITS = 6  # digits of a value, so that the order of a sum does not matter
 OUTCOME = 1000.0  # the value of a finished game
 DRAWS = 3_000  # choices of an exploring agent, enough to detect unequal probabilities
 REPEATED = 100  # choices repeated with the same seed, too many to be equal by chance
+SEED = 0  # of agents that should not explore; those that do still reply the same each time
 MARK = 7  # the part that a subclass adds to the state, as the notebook's agents do
 SEPARATOR = 100.0  # the difference between the values of neighbouring candidates
 GAMES = 8  # games in which an agent learns from exploratory actions
@@ -153,18 +154,18 @@ def _agent(module, on: str, favoured: int, bonus: float, **settings) -> Iterator
                 return *super().state(scores, observation), MARK
 
         observation = read_position(on)
-        features = items(Marked(**settings).rate(observation)[0])
+        features = items(Marked(seed=SEED, **settings).rate(observation)[0])
         boards = get(module, "views")(observation, *_optional_argument(settings, "corner"))
         own = items(get(module, "state_features")(*boards))
         return [[features[: len(own)] == own, *features[len(own) :]]]
 
     def choices():
-        observation, agent = read_position(on), get(module, "SarsaAgent")(**settings)
+        observation, agent = read_position(on), get(module, "SarsaAgent")(seed=SEED, **settings)
         state, rated = agent.rate(observation)
         actions = [str(agent.choose(observation))]
         agent.table.values[state, rated[favoured].features] = bonus
         actions.append(str(agent.choose(observation)))
-        actions.append(str(get(module, "SarsaAgent")(**settings).choose(observation)))
+        actions.append(str(get(module, "SarsaAgent")(seed=SEED, **settings).choose(observation)))
         return [_rounded(candidate.score) for candidate in agent.rate(observation)[1]], actions
 
     yield ("state",), state
@@ -184,7 +185,7 @@ def _explores(module, on: list[str], epsilon: float, method: str) -> Iterator[Pa
 
     def counts():
         exploring = agent(seed=1)
-        best = str(get(module, "SarsaAgent")().choose(first))
+        best = str(get(module, "SarsaAgent")(seed=SEED).choose(first))
         names = [str(candidate.action) for candidate in exploring.rate(first)[1]]
         drawn = Counter(str(exploring.choose(first)) for _ in range(DRAWS))
         frequencies = [drawn[best], *(drawn[name] for name in names if name != best)]
@@ -204,7 +205,7 @@ def _explores(module, on: list[str], epsilon: float, method: str) -> Iterator[Pa
 
     def learned():
         (state, rated), (later, following) = (
-            get(module, "SarsaAgent")().rate(observation) for observation in (first, second)
+            get(module, "SarsaAgent")(seed=SEED).rate(observation) for observation in (first, second)
         )
         values = {
             candidate.features: SEPARATOR * number for number, candidate in enumerate(following, 1)
@@ -250,7 +251,7 @@ def _learning(module, on: list[str], method: str, value: float) -> Iterator[Part
 
     @cache
     def agents():
-        return [get(module, "SarsaAgent")(method=method, learn=True) for _ in range(2)]
+        return [get(module, "SarsaAgent")(seed=SEED, method=method, learn=True) for _ in range(2)]
 
     def learned():
         (agent, beside), seen = agents(), []
@@ -374,9 +375,8 @@ def _function_call(name: str):
 
 
 def _describe_agent(case: Mapping[str, Any]) -> str:
-    settings = ", ".join(
-        f"{key}={value!r}" for key, value in case.items() if key not in ("on", "favoured", "bonus")
-    )
+    arguments = {key: case[key] for key in case if key not in ("on", "favoured", "bonus")}
+    settings = ", ".join(f"{key}={value!r}" for key, value in ({"seed": SEED} | arguments).items())
     return (
         f"SarsaAgent({settings}).rate({positions_of(case)[0]}), also with the value "
         f"{case['bonus']} for candidate number {case['favoured']}"
@@ -394,7 +394,7 @@ def _describe_exploration(case: Mapping[str, Any]) -> str:
 
 def _describe_learning(case: Mapping[str, Any]) -> str:
     return (
-        f"SarsaAgent(method={case['method']!r}, learn=True), which chooses on "
+        f"SarsaAgent(seed={SEED}, method={case['method']!r}, learn=True), which chooses on "
         f"{', then '.join(positions_of(case))}; the value {case['value']} is assigned to the last "
         f"candidate of the last turn; then finish({OUTCOME}), finish() again, and two more "
         f"games on the same positions, which end with finish(0.0) and finish({-OUTCOME}); another "
@@ -485,8 +485,8 @@ QUESTIONS = {
                                           english("by another agent with an empty table")]]}),
     "sarsa_explores": Question(
         _explores, ("chances", "repeats", "learned"), _describe_exploration,
-        {"chances": "how often each candidate was played, first the one that `SarsaAgent()` "
-                    "plays; the last number counts other actions",
+        {"chances": "how often each candidate was played, first the one that "
+                    f"`SarsaAgent(seed={SEED})` plays; the last number counts other actions",
          "repeats": "whether the same seed leads to the same choices while another agent plays, "
                     "and after reset",
          "learned": "whether the value of the first action moved to the target that your "

@@ -77,7 +77,7 @@ def _backup(
         nodes = _path(module, read_position(on), path)
         for node, mover in zip(nodes[1:], movers or (), strict=bool(movers)):
             node.mover = mover
-        agent = get(module, "MonteCarlo")()
+        agent = get(module, "MonteCarlo")(seed=0)
         sibling = nodes[0].children["beside"] = get(module, "Node")("beside", "x", nodes[0])
         for text in others:
             agent.backup(nodes[-1], read_position(text))
