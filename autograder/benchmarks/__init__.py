@@ -109,7 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="bench",
         description="Run a benchmark; without a name, list the benchmarks.",
-        epilog="Exit status: 0, 1 if a target is not met, 2 for an unknown name, 130 if stopped.",
+        epilog="Example: python3 run.py bench grading --json. Exit status: 0, 1 if a target is not "
+        "met, 2 for an unknown name, 130 if stopped.",
     )
     parser.add_argument("name", nargs="?", help="which benchmark to run")
     parser.add_argument(

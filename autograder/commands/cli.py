@@ -674,7 +674,8 @@ def doctor(
         bool,
         typer.Option(
             "--all",
-            help="Also test kinds of cases, generated mutants and public code; takes minutes.",
+            help="Also test kinds of cases, all generated mutants and what they cost, and public "
+            "code; takes up to half an hour.",
         ),
     ] = False,
     costs: Annotated[
@@ -741,7 +742,7 @@ def doctor(
             complaints += check_public_code(examined)
     if everything or costs:
         with use_cluster(scheduler):
-            complaints += measure_costs(examined, verbose, costs)
+            complaints += measure_costs(examined, verbose, everything, costs)
     for complaint in complaints:
         print_error(f"problem: {complaint}")
     unexpected = sum(not finding.healthy for finding in findings)
@@ -851,26 +852,29 @@ def check_public_code(study: Study) -> list[str]:
     return list(map(str, answered))
 
 
-def measure_costs(study: Study, verbose: bool, write: bool) -> list[str]:
+def measure_costs(study: Study, verbose: bool, everything: bool, write: bool) -> list[str]:
     """Measure what each mistake costs, print a summary, and return the excessive costs.
 
-    The table is written to its file if `write`, and printed if `verbose`.
+    If `everything`, all generated mutants are measured, otherwise a sample. All costs are printed
+    as a table if `verbose`. The table with the sample is written to its file if `write`.
     """
     from autograder.doctor import mutant_costs
 
     with report_errors(), progress() as bar:
         task = bar.add_task(f"Costs of mistakes in {study.name}", total=None, note="")
         costs = mutant_costs.mutant_costs(
-            study, progress=lambda name: bar.update(task, advance=1, note=name)
+            study,
+            progress=lambda name: bar.update(task, advance=1, note=name),
+            everything=everything,
         )
-    table = mutant_costs.costs_table(study, costs)
     print_line(
         f"{study.name}, errors carried forward: {sum(not cost.elsewhere for cost in costs)} of "
         f"{len(costs)} mistakes cost nothing outside their own checks"
     )
     if verbose:
-        print_line(table)
+        print_line(mutant_costs.costs_table(study, costs))
     if write:
+        table = mutant_costs.costs_table(study, [cost for cost in costs if cost.in_table])
         mutant_costs.costs_file(study).write_text(table, "utf-8")
     return [
         f"{cost.name} costs {cost.elsewhere:.2f} of {cost.points:g} points outside its own checks"

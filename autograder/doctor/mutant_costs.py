@@ -2,8 +2,9 @@
 
 A module with one mistake loses marks in the checks that call the wrong function. In all other
 checks, errors are carried forward (see `error_carried_forward`), so they should lose almost
-nothing. This measures every named mutant, every stored wrong module, a sample of the generated
-mutants, and the reference without each of the functions that students write.
+nothing. This measures every named mutant, every stored wrong module, the generated mutants (in the
+table of costs, a sample of them), and the reference without each of the functions that students
+write.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +26,7 @@ from course.checks.questions import MATCHES
 from course.checks.replies import SECONDS, Replies
 
 MAX_SHARE = 0.1  # of a study's points that a mistake may cost elsewhere without a listed reason
-SAMPLE = 20  # generated mutants of each study
+SAMPLE = 20  # generated mutants of each study in its table of costs
 KINDS = NAMED, OUTSIDER, GENERATED, LEFT_OUT = "named", "by students", "generated", "left out"
 COMMAND = "python3 run.py doctor {study} --costs"
 # Reasons that are measured; all others are listed in `costs.toml`.
@@ -42,6 +43,7 @@ class Variant:
     name: str
     text: str
     base: str
+    in_table: bool = True  # False for generated mutants that are not in the sample
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Cost:
     points: float  # of the study
     losses: Mapping[str, float]  # elsewhere, by the check's name
     reason: str = ""  # why it costs something elsewhere, if that is known
+    in_table: bool = True  # see `Variant`
 
     @property
     def share(self) -> float:
@@ -72,11 +75,16 @@ def mutant_costs(
     study: Study,
     kinds: Sequence[str] = KINDS,
     progress: Callable[[str], None] = lambda name: None,
+    *,
+    everything: bool = False,
 ) -> list[Cost]:
-    """Return the costs of all variants of these kinds. Matches are excluded."""
+    """Return the costs of the variants of these kinds. Matches are excluded.
+
+    If not `everything`, only a sample of the generated mutants is measured.
+    """
     key = load_answer_key(hidden_cases.hidden_study(study.name))
     listed = load_reasons(study)
-    variants = list(variants_of(study, kinds))
+    variants = [each for each in variants_of(study, kinds) if everything or each.in_table]
     bases = {base: _Base(key.study, base) for base in {variant.base for variant in variants}}
 
     def cost_of(variant: Variant) -> Cost:
@@ -100,8 +108,10 @@ def variants_of(study: Study, kinds: Sequence[str] = KINDS) -> Iterator[Variant]
             yield Variant(OUTSIDER, module.name, module.apply(texts["second"]), texts["second"])
     if GENERATED in kinds:
         generated = generate_mutants(answer)
-        for made in generated[:: max(1, len(generated) // SAMPLE)]:
-            yield Variant(GENERATED, f"line {made.line}: {made.description}", made.text, answer)
+        distance = max(1, len(generated) // SAMPLE)
+        for number, made in enumerate(generated):
+            name = f"line {made.line}: {made.description}"
+            yield Variant(GENERATED, name, made.text, answer, number % distance == 0)
     if LEFT_OUT in kinds:
         written = written_functions(answer)
         for function in sorted(written):
@@ -146,6 +156,7 @@ def _cost(key: AnswerKey, variant: Variant, base: _Base) -> Cost:
         sum(check.max_points for check in key.study.checks.values()),
         elsewhere,
         _measured_reason(variant, context, own_lost, elsewhere) if elsewhere else "",
+        variant.in_table,
     )
 
 
@@ -196,7 +207,7 @@ def costs_file(study: Study) -> Path:
 
 
 def costs_table(study: Study, costs: Sequence[Cost]) -> str:
-    """Return the table of costs in Markdown."""
+    """Return the table of these costs in Markdown."""
     command = COMMAND.format(study=study.name)
     counts = ", ".join(f"{sum(cost.kind == kind for cost in costs)} {kind}" for kind in KINDS)
     lines = [

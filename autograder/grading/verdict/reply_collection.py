@@ -140,7 +140,7 @@ class _Collector:
 
     def _values(self, check: Check) -> Replies:
         replies = self._within_budget(check, self.limits.of(check))
-        if replies.stopped:
+        if replies.stopped and replies.observations[0] is None:  # otherwise, it is called again
             self._report_limit(f"{check.id}: values of its functions: {replies.stopped}")
         return replies
 

@@ -233,6 +233,7 @@ def test_mistakes_in_exceptions(tmp_path, text, message):
         exceptions.load_impossible(study)
 
 
+@pytest.mark.slow
 def test_unknown_exceptions_are_reported(monkeypatch):
     """A value that is not in the table cannot be impossible."""
     listed = {("alpha_beta", Value("to move", "z")): "there is no z"}
@@ -241,6 +242,7 @@ def test_unknown_exceptions_are_reported(monkeypatch):
     assert "dimensions.toml: alpha_beta, to move: z is not a value of a dimension" in table.problems
 
 
+@pytest.mark.slow
 def test_the_table_of_a_study():
     """It counts the public and the hidden cases, and fresh ones with each seed."""
     study = load_study("study2")

@@ -8,9 +8,11 @@ import pytest
 from autograder import workspace
 from autograder.doctor import mutant_costs
 from autograder.doctor.mutant_costs import (
+    GENERATED,
     LEFT_OUT,
     MAX_SHARE,
     NAMED,
+    SAMPLE,
     Cost,
     costs_file,
     costs_table,
@@ -58,12 +60,35 @@ def test_a_cost_needs_a_reason_above_the_limit():
     assert not replace(COST, elsewhere=COST.points * MAX_SHARE).is_excessive
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", STUDIES)
 def test_listed_reasons_are_of_mistakes_of_the_study(name):
-    """A name in `costs.toml` is that of a named mutant, a stored module or a function."""
+    """A name in `costs.toml` is that of a mutant, a stored module or a function."""
     study = load_study(name)
     known = {variant.name for variant in variants_of(study)}
     assert load_reasons(study).keys() <= known
+
+
+def test_the_table_has_a_sample_of_the_generated_mutants():
+    """About `SAMPLE` of them, from all parts of the module. All others are measured too, if
+    everything is.
+    """
+    variants = list(variants_of(load_study("study2"), [GENERATED]))
+    sample = [number for number, variant in enumerate(variants) if variant.in_table]
+    assert SAMPLE <= len(sample) <= 2 * SAMPLE
+    assert sample == list(range(0, len(variants), sample[1]))
+
+
+def test_all_generated_mutants_are_measured_on_request(monkeypatch):
+    """Otherwise, only those in the table."""
+    study, measured = load_study("study2"), []
+    monkeypatch.setattr(mutant_costs, "_cost", lambda key, variant, base: COST)
+    for everything in (False, True):
+        mutant_costs.mutant_costs(study, [GENERATED], measured.append, everything=everything)
+        assert len(measured) == sum(
+            everything or variant.in_table for variant in variants_of(study, [GENERATED])
+        )
+        measured.clear()
 
 
 def test_a_wrong_table_of_reasons_is_an_error(tmp_path):

@@ -79,6 +79,7 @@ def test_the_version_is_in_the_report_and_on_the_page(course):
     assert outcomes(course, "ada")[CHECK.id]["earned"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("minor", [11, 12, 13, 14])
 def test_work_of_another_python_is_graded(course, tmp_path, minor):
     """A module run and packed by another interpreter gets its marks if this Python can parse it,

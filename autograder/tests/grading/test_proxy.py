@@ -479,6 +479,7 @@ def test_a_name_belongs_to_whom_defined_it(ran):
     assert "name 'missing' is not defined" in found[4][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loop", ["f()", "[x for x in iter(int, 1)]", "while True: pass"])
 def test_a_test_that_does_not_end_is_stopped(ran, loop):
     """It may hang anywhere; the tests after it still run."""

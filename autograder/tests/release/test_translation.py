@@ -232,6 +232,7 @@ def test_messages_have_words_and_plain_fields():
         assert len(letters) > 1 or own in SEPARATORS, message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["study1", "study2", "study3"])
 def test_every_outcome_is_translated(complete, name):
     """Nothing in the explanation of a known mistake stays English, except code and positions."""

@@ -128,6 +128,7 @@ def test_mistakes_in_the_list_of_parameters_name_their_place(
     assert message in str(raised.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_VARIANTS)
 def test_variants_can_be_made(name, tmp_path):
     """Every edit fits the kit's files, with the kit's values nothing changes, and every mutant fits

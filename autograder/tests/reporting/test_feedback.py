@@ -222,6 +222,7 @@ def test_unchanged_pages_are_left_alone(school):
     assert times == {student: page_of(school, student).stat().st_mtime_ns for student in CLASS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_changed_is_written_again(school, change):
     """A change of any of a page's inputs rewrites only that student's page."""

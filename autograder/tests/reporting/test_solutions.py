@@ -76,6 +76,7 @@ def graded(folder: CourseFolder, student: str, *causes: str) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", studies())
 def test_every_study_has_its_solutions(name, tmp_path):
     """The page has the code without markers, public cases, known mistakes and questions, and

@@ -81,6 +81,7 @@ def save(notebook, text):
         notebook.save(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", BROKEN)
 def test_one_line_and_no_restart(notebook, kind):
     """Cells that need the module report the problem on every run; other cells run."""

@@ -265,6 +265,7 @@ NOT_THE_SAME = {  # objects made before the edit still exist, so these cells sho
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_takes_effect_in_the_next_cell(notebook, edit):
     """The result equals that after a restart, also when the edit is undone."""

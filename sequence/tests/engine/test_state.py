@@ -71,6 +71,7 @@ def slow_and_fast(rules, seed, longest=400):
     return steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", TABLES, ids=str)
 def test_random_games_beside_the_slow_rules(rules):
     """In 12 random games per table, actions, cards, chips, scores, turns and endings agree."""

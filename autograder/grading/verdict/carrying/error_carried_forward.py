@@ -14,9 +14,10 @@ builds on it count as right.
 """
 
 import io
+import math
 import pickle
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -251,33 +252,56 @@ def _student_values(
 
     Raises `NoValue` for the first function that has none, and `LimitReached`.
     """
-    if not missing:
-        return {}
     if len(missing) > MAX_VALUES:
         raise LimitReached(f"more than {MAX_VALUES:,} values")
+    portions = _portions(missing)
+    values: dict[Any, Any] = {}
+    while portions:
+        cases = [
+            {
+                "names": [name] * len(keys),
+                "arguments": _pickled(name, (missing[key] for key in keys)),
+            }
+            for name, keys in portions
+        ]
+        replies = query(replace(check, ask="values", settings={}, cases=cases))
+        answered = _answered(replies)
+        if not answered:
+            raise NoValue(portions[0][0])
+        for (name, keys), observation in zip(
+            portions[:answered], replies.observations[:answered], strict=True
+        ):
+            for number, key in enumerate(keys):
+                if observation is None or str(number) not in observation:
+                    raise NoValue(name)
+                values[key] = _in_form_of(name, missing[key].expected, observation[str(number)])
+        portions = portions[answered:]
+    return values
+
+
+def _portions(missing: Mapping[Any, Call]) -> list[tuple[str, list[Any]]]:
+    """Return the keys of the calls in portions for one case, each with its function's name."""
     by_function: dict[str, list[Any]] = {}
     for key, call in missing.items():
         by_function.setdefault(call.name, []).append(key)
-    portions = [
+    return [
         (name, keys[start : start + VALUES_PER_CASE])
         for name, keys in by_function.items()
         for start in range(0, len(keys), VALUES_PER_CASE)
     ]
-    cases = [
-        {"names": [name] * len(keys), "arguments": _pickled(name, [missing[key] for key in keys])}
-        for name, keys in portions
-    ]
-    replies = query(replace(check, ask="values", settings={}, cases=cases))
-    values = {}
-    for (name, keys), observation in zip(portions, replies.observations, strict=True):
-        for number, key in enumerate(keys):
-            if observation is None or str(number) not in observation:
-                raise NoValue(name)
-            values[key] = _in_form_of(name, missing[key].expected, observation[str(number)])
-    return values
 
 
-def _pickled(name: str, calls: Sequence[Call]) -> str:
+def _answered(replies: Replies) -> int:
+    """Return the number of cases that need no other query.
+
+    Whether a module is stopped can depend on the load, so the cases after that are queried again.
+    """
+    if replies.stopped and None in replies.observations:
+        return replies.observations.index(None)
+    return len(replies.observations)
+
+
+def _pickled(name: str, calls: Iterable[Call]) -> str:
     """Return the pickled arguments, in which the reference's own classes and functions are replaced
     by their names.
     """
@@ -312,7 +336,7 @@ def _in_form_of(name: str, expected: Any, value: Any) -> Any:
     elif (
         isinstance(expected, (int, float))
         and isinstance(value, (int, float))
-        and abs(value) <= MAX_NUMBER  # also rejects NaN
+        and (math.isinf(value) or abs(value) <= MAX_NUMBER)  # also rejects NaN
     ):
         return value
     raise NoValue(name)

@@ -128,10 +128,12 @@ def test_a_target_that_is_not_met_is_an_exit_status(monkeypatch, capsys, results
 
 
 def test_help_describes_both_kinds_of_json(capsys):
-    """The help lists the keys of results and of the list, and the exit status."""
+    """The help lists the keys of results and of the list, the exit status and an example."""
     with pytest.raises(SystemExit, match="0"):
         benchmarks.main(["--help"])
     text = " ".join(capsys.readouterr().out.split())
+    assert "Example: python3 run.py bench grading --json." in text
+    assert "grading" in benchmarks.available()
     assert "(name, value, unit, target, peer;" in text
     assert "(name, description)" in text
     assert "1 if a target is not met" in text

@@ -125,6 +125,7 @@ def waits_too_long(*_: object) -> None:
     raise WaitsForever
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):

@@ -631,6 +631,7 @@ def unprivileged(sandbox):
         yield theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*attacks.READS, *attacks.TRIES])
 def test_the_sandbox_of_an_ordinary_user(unprivileged, names, name):
     """The protection is the same without root."""
@@ -950,6 +951,7 @@ REPLIES = {  # the same for tests that query from outside
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*FORGED, *REPLIES])
 def test_assert_cells_cannot_be_forged(course, grade_classic, name):
     """An instructor's own tests are decided outside the process that runs the submission."""

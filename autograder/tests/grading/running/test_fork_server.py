@@ -115,6 +115,7 @@ def test_without_a_namespace_of_users_each_counts_for_all(monkeypatch, tmp_path)
         assert 0 in process_limits(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "files", "request_"),
     [

@@ -160,6 +160,7 @@ def a_module(course: CourseFolder) -> None:
     (course.root / "rules.py").write_text("x = 1\n", "utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "cause"),
     [

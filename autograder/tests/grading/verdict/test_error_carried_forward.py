@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -99,6 +100,14 @@ def test_a_mistake_in_a_function_costs_nothing_in_the_trees(mutant, function, bu
         assert (check, outcome.full, outcome.carried_from) == (check, True, (function,))
 
 
+def test_infinite_values_are_carried_forward():
+    """A function may return infinity, as a bound does."""
+    text = answer("study9")
+    assert text.count("if visits == 0:") == 1
+    outcome = decided("study9", text.replace("if visits == 0:", "if visits <= 1:"), "select")
+    assert (outcome.full, outcome.carried_from) == (True, ("ucb",))
+
+
 class Slow:
     """A module of study 3 with a mistake in its first function.
 
@@ -130,6 +139,34 @@ class Slow:
             check.id: decide(context, check, self, limits).earned
             for check in self.study.checks.values()
         }
+
+
+def test_values_that_take_longer_than_one_query_are_collected_in_several(monkeypatch):
+    """Whether a query is stopped depends on the load, so it must not decide the mark. Only a query
+    that is stopped before it has any value yields none.
+    """
+    monkeypatch.setattr(error_carried_forward, "VALUES_PER_CASE", 5)
+    key = load_answer_key(hidden_cases.hidden_study("study3"))
+    text = with_counts(COUNTS.replace("two += own == 2", "two += 3 * (own == 2)"))
+    counts = []
+
+    def stopped_after(answered: int) -> Outcome:
+        def query(study: Study, asked: Check, seconds: float) -> Replies:
+            replies = workspace.run_check(study, text, asked, seconds)
+            if asked.ask != "values" or len(asked.cases) <= answered:
+                return replies
+            counts.append(len(asked.cases))
+            observed = replies.observations[:answered]
+            observed += (None,) * (len(asked.cases) - answered)
+            return replace(replies, observations=observed, stopped="stopped")
+
+        check = key.study.checks["heuristic"]
+        return decide(SubmissionContext(key), check, query, TimeLimits(None, 20, 20))
+
+    assert stopped_after(2).full
+    assert counts
+    assert all(before - after == 2 for before, after in pairwise(counts))
+    assert not stopped_after(0).full
 
 
 @pytest.mark.slow
@@ -261,6 +298,7 @@ def test_a_function_that_is_left_out_does_not_stop_another(check):
     assert outcome.full
 
 
+@pytest.mark.slow
 def test_the_module_need_not_call_its_functions_where_the_reference_does():
     """Here `is_quiescent` is correct and does not call the wrong `lane_counts`."""
     text = with_counts(COUNTS.replace("two, one", "one, two", 2))

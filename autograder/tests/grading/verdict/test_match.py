@@ -208,6 +208,7 @@ TELLTALES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TELLTALES)
 def test_an_agent_discloses_no_secret_cards(tmp_path, name):
     """The output of an agent in a graded ladder, where it sees secret cards, is not shown; in the

@@ -27,6 +27,7 @@ def names(tmp_path_factory) -> set[str]:
     }
 
 
+@pytest.mark.slow
 def test_all_code_in_it_is_compared(names):
     """A worker with a different copy of any module or table is another version."""
     compared = {

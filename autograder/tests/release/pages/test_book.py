@@ -105,6 +105,7 @@ def small(tmp_path_factory):
     return site
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("book")
 def test_a_small_book_stands_by_itself(small):
     """Links have targets, pictures have alternative text, and nothing is loaded or leaked."""
@@ -143,6 +144,7 @@ def test_the_search_index_finds_words_of_every_section(small):
         assert not anchor or anchor in pages[name].ids
 
 
+@pytest.mark.slow
 @pytest.mark.xdist_group("book")
 def test_the_first_page_says_what_is_taught_and_how_to_start(small):
     """The page has the study, its module, the beginning of the notebook, and the command."""
@@ -172,6 +174,7 @@ def test_the_guides_are_pages(small):
     assert "student.html#boards-trees-and-replays" in {entry["page"] for entry in index_of(small)}
 
 
+@pytest.mark.slow
 def test_pages_of_packages_have_all_public_names():
     """This includes names that are imported lazily and have not been used here."""
     done = subprocess.run(

@@ -62,6 +62,7 @@ def marked_up(text: str) -> bytes:
     return ("<!DOCTYPE html>\n<pre>" + "\n".join(lines) + "</pre>\n").encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("planted", "leak"),
     [
@@ -81,6 +82,7 @@ def test_a_leak_in_the_kit_stops_the_first_publish(published, folder, planted, l
     assert not folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "pages",
     [
@@ -125,6 +127,7 @@ def _in_a_name(folder: Path) -> None:
     commit(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plant", [_in_an_earlier_commit, _on_another_branch, _in_a_message, _in_a_tag, _in_a_name]
 )
@@ -184,6 +187,7 @@ def course(tmp_path, monkeypatch) -> CourseFolder:
     return course
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "leak"),
     [

@@ -11,6 +11,11 @@ from autograder.studies import hidden_cases
 from course.checks.marking.explain import as_text
 from course.checks.marking.outcome import Outcome
 from course.checks.questions import MATCHES
+from course.checks.replies import SECONDS
+
+# Some modules need nearly the time limit of a long check. So that their pages do not depend on the
+# load, such checks may take several times as long here.
+SLOWER = 3
 
 TITLES = {
     "Likely cause: ": "named",
@@ -34,6 +39,12 @@ def key_of(study: str) -> AnswerKey:
 def grade(key: AnswerKey, text: str) -> dict[str, Outcome]:
     """The outcomes of a module with this text in all checks without games, by id."""
     context = SubmissionContext(key)
+    limits = TimeLimits(
+        None,
+        SLOWER * SECONDS,
+        SECONDS,
+        {check.id: SLOWER * check.seconds for check in key.study.checks.values() if check.seconds},
+    )
 
     def ask(_study, check, seconds):
         one = replace(key.study, checks={check.name: check})
@@ -41,7 +52,7 @@ def grade(key: AnswerKey, text: str) -> dict[str, Outcome]:
 
     for check in key.study.checks.values():
         if check.ask not in MATCHES:
-            collect(context, check, ask, TimeLimits(None, 10, 10))
+            collect(context, check, ask, limits)
     return judge(key, context.runs)
 
 

@@ -8,9 +8,15 @@ rates and the modules to a page, which takes ten minutes on two cores:
     python -m autograder.tests.support.modules.held_out FOLDER
 
 Whether a statement on a page is false, only a reader can decide. The texts of the pages are written to
-the folder, after the mistake of each module.
+the folder, after the mistake of each module. Pages that have changed since somebody read them are
+listed, and also go to `FOLDER/unread`. When they have been read and contain no false statement, run
+the command again with `--read`. Under load, the page of a module that needs nearly the time limit can
+change as well.
 """
 
+import argparse
+import hashlib
+import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +32,7 @@ from course.checks.marking.explain import as_text
 from course.checks.marking.outcome import Outcome
 
 PAGE = Path(__file__).with_suffix(".md")
+READ = Path(__file__).with_name("held_out_read.json")
 HALVES = {"studies 1 to 5": studies()[:5], "studies 6 to 9": studies()[5:9]}
 
 
@@ -76,6 +83,11 @@ def loses(outcomes: Mapping[str, Outcome], without: Sequence[str] = ()) -> bool:
     )
 
 
+def pages_read() -> dict[str, str]:
+    """The digests of the pages that were read and contain no false statement, by "study1 name"."""
+    return json.loads(READ.read_text("utf-8")) if READ.exists() else {}
+
+
 def _page(module: HeldOut, outcomes: Mapping[str, Outcome]) -> str:
     """A module's mistake, and the texts of its page about checks below full marks."""
     texts = [f"{check}\n{as_text(each)}" for check, each in outcomes.items() if not each.full]
@@ -83,19 +95,28 @@ def _page(module: HeldOut, outcomes: Mapping[str, Outcome]) -> str:
     return "\n\n".join((title, *texts, ""))
 
 
-def _rows(half: str, folder: Path) -> Iterator[str]:
-    """The lines of the page about one half of the course; write the modules' pages to `folder`."""
-    accepted, unexplained, rejected = [], [], []
+def _rows(
+    half: str, folder: Path, known: Mapping[str, str], digests: dict[str, str]
+) -> Iterator[str]:
+    """The lines of the page about one half of the course; write the modules' pages to `folder`, and
+    add their digests to `digests`. Pages whose digests are `known` have been read.
+    """
+    accepted, unexplained, rejected, unread = [], [], [], []
     right = wrong = 0
     with ThreadPoolExecutor(workspace.max_parallel()) as pool:
         for study in HALVES[half]:
             key = key_of(study)
             modules = held_out(study)
             outcomes = [*pool.map(partial(grade, key), [module.text for module in modules])]
-            pages = map(_page, modules, outcomes)
+            pages = [*map(_page, modules, outcomes)]
             (folder / f"{study}.txt").write_text("\n".join(pages), "utf-8")
-            for module, results in zip(modules, outcomes, strict=True):
+            for module, results, page in zip(modules, outcomes, pages, strict=True):
                 wrong += 1
+                name = f"{study} {module.name}"
+                digests[name] = hashlib.sha256(page.encode()).hexdigest()[:12]
+                if known.get(name) != digests[name]:
+                    unread.append(name)
+                    (folder / "unread" / f"{name}.txt").write_text(page, "utf-8")
                 if not loses(results, outsiders.left_out(module.text)):
                     accepted.append(f"{study} {module.name}")
                 elif not is_explained(results):
@@ -119,15 +140,23 @@ def _rows(half: str, folder: Path) -> Iterator[str]:
         ("correct modules that lose marks", rejected),
         ("wrong modules with full marks", accepted),
         ("not explained", unexplained),
+        ("pages that have changed since they were read", unread),
     ):
         yield f"{half}, {title}: {', '.join(names) or 'none'}"
 
 
 def main() -> None:
     """Grade all modules and write the pages."""
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    rows = [row for half in HALVES for row in _rows(half, folder)]
+    parser = argparse.ArgumentParser(description="Grade the held-out classes.")
+    parser.add_argument("folder", type=Path, help="folder to which the pages are written")
+    parser.add_argument("--read", action="store_true", help="record that all pages were read")
+    options = parser.parse_args()
+    (options.folder / "unread").mkdir(parents=True, exist_ok=True)
+    digests: dict[str, str] = {}
+    known = digests if options.read else pages_read()
+    rows = [row for half in HALVES for row in _rows(half, options.folder, known, digests)]
+    if options.read:
+        READ.write_text(json.dumps(digests, indent=0) + "\n", "utf-8")
     table = [row for row in rows if row.startswith("|")]
     lists = [f"* {row}" for row in rows if not row.startswith("|")]
     text = [
