@@ -25,9 +25,10 @@ CLUSTER_POLL_SECONDS = 5.0  # seconds between two requests to a cluster
 WALL_CLOCK_FACTOR, MIN_WALL_SECONDS = 10, 30.0
 REPEATS = 5
 STEPS = 40_000
-# Computing time of `_work` on the slowest machine whose limits need no scaling. A server from 2024
-# takes 0.002 s when idle, and 0.004 to 0.005 s when all its cores are busy.
+# Computing time of `_work` on the slowest machine whose limits need no scaling. When all its cores
+# are busy, a server from 2024 takes 0.004 to 0.005 s.
 REFERENCE_SECONDS = 0.006
+IDLE_SECONDS = 0.002  # the same on that server when it is idle
 
 
 def wall_clock_limit(seconds: float) -> float:
@@ -80,12 +81,17 @@ def measure_speed_factor() -> float:
 
     The result is the median of five measurements, so up to two outliers do not change it.
     """
+    return max(1.0, round(statistics.median(time_fixed_work()) / REFERENCE_SECONDS, 1))
+
+
+def time_fixed_work() -> list[float]:
+    """Return the computing time, in seconds, of some runs of the same work."""
     times = []
     for _ in range(REPEATS):
         start = thread_time()
         _work()
         times.append(thread_time() - start)
-    return max(1.0, round(statistics.median(times) / REFERENCE_SECONDS, 1))
+    return times
 
 
 @cache

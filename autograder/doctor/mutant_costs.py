@@ -7,7 +7,7 @@ table of costs, a sample of them), and the reference without each of the functio
 write.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,10 +29,13 @@ MAX_SHARE = 0.1  # of a study's points that a mistake may cost elsewhere without
 SAMPLE = 20  # generated mutants of each study in its table of costs
 KINDS = NAMED, OUTSIDER, GENERATED, LEFT_OUT = "named", "by students", "generated", "left out"
 COMMAND = "python3 run.py doctor {study} --costs"
-# Reasons that are measured; all others are listed in `costs.toml`.
+# Reasons that are measured; all others are listed in `costs.toml`. There are too many generated
+# mutants to list, and a variant of a study has others, so more of their reasons are measured.
 NOT_WRITTEN = "it was not written, so code that calls it has no reply"
 RAISES = "it raises errors, so code that calls it has no reply"
 NO_ATTEMPT = "no reply to its own checks is right, so it is no attempt"
+ARBITRARY = "its values do not follow the right ones, so it is no attempt"
+LIMIT = "a search needs more of its values than the limit"
 
 
 @dataclass(frozen=True)
@@ -155,25 +158,35 @@ def _cost(key: AnswerKey, variant: Variant, base: _Base) -> Cost:
         sum(elsewhere.values()),
         sum(check.max_points for check in key.study.checks.values()),
         elsewhere,
-        _measured_reason(variant, context, own_lost, elsewhere) if elsewhere else "",
+        _measured_reason(variant, functions, context, own_lost, elsewhere) if elsewhere else "",
         variant.in_table,
     )
 
 
 def _measured_reason(
     variant: Variant,
+    functions: Collection[str],
     context: SubmissionContext,
     own: Mapping[str, float],
     elsewhere: Iterable[str],
 ) -> str:
-    """Return a reason that follows from the module's replies, for costs elsewhere."""
+    """Return a reason that follows from the module's replies and values, for costs elsewhere."""
     checks = context.key.study.checks
     if variant.kind == LEFT_OUT:
         is_optional = all(checks[name].extra_credit for name in own)
         return "" if is_optional else NOT_WRITTEN
     if any(_lacks_replies(checks[name], context) for name in elsewhere):
         return RAISES
-    return NO_ATTEMPT if all(own[name] == checks[name].max_points for name in own) else ""
+    if all(own[name] == checks[name].max_points for name in own):
+        return NO_ATTEMPT
+    return _obstacle(functions, context) if variant.kind == GENERATED else ""
+
+
+def _obstacle(functions: Collection[str], context: SubmissionContext) -> str:
+    """Return what kept the values of these functions from being carried forward, if anything did."""
+    if not context.obstacles.not_attempts.isdisjoint(functions):
+        return ARBITRARY
+    return LIMIT if context.obstacles.limits else ""
 
 
 def _lacks_replies(check: Check, context: SubmissionContext) -> bool:

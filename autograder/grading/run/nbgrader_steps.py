@@ -379,14 +379,14 @@ class GradingStep(NbGraderPreprocessor):
             for each in study.checks.values()
         }
         context = contexts[study.name]
-        before = len(context.limits_reached)
+        before = len(context.obstacles.limits)
         run = collect(
             context,
             study.checks[check],
             lambda study, check, most: self._ask(folder, study, check, most),
             TimeLimits(seconds, self.check_seconds, self.later_seconds, limits, self.more_seconds),
         )
-        for limit in context.limits_reached[before:]:
+        for limit in context.obstacles.limits[before:]:
             self.log.info("errors were not carried forward completely in %s", limit)
         return run
 

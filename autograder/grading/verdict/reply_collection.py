@@ -23,6 +23,7 @@ from autograder.grading.verdict.carrying.attempts import Pair, items_of
 from autograder.grading.verdict.carrying.error_carried_forward import (
     CarriedFunctions,
     Evidence,
+    Obstacles,
     carried_forward,
     expected_in_isolation,
 )
@@ -76,7 +77,7 @@ class SubmissionContext:
     first: dict[str, Outcome] = field(default_factory=dict)  # the first outcomes of these replies
     computed: float = 0.0  # seconds of computing for queries besides the hidden cases
     waited: float = 0.0  # elapsed seconds of these queries
-    limits_reached: list[str] = field(default_factory=list)  # that kept errors from being carried
+    obstacles: Obstacles = field(default_factory=Obstacles)
 
 
 def collect(context: SubmissionContext, check: Check, query: Query, limits: TimeLimits) -> CheckRun:
@@ -141,7 +142,9 @@ class _Collector:
     def _values(self, check: Check) -> Replies:
         replies = self._within_budget(check, self.limits.of(check))
         if replies.stopped and replies.observations[0] is None:  # otherwise, it is called again
-            self._report_limit(f"{check.id}: values of its functions: {replies.stopped}")
+            self.context.obstacles.add_limit(
+                f"{check.id}: values of its functions: {replies.stopped}"
+            )
         return replies
 
     def _explaining(self, check: Check) -> Replies:
@@ -178,7 +181,7 @@ class _Collector:
                     best = max(options, key=lambda option: option.outcome.earned)
         if not (best and best.outcome.full):
             results = Results(self.replies, self.first_outcome)
-            functions = given_known_mistake(self.key, check, results)
+            functions = given_known_mistake(self.key, check, results, self.context.obstacles)
             if functions:
                 outcome = carried_outcome(self.key, check, self.replies(check), functions)
                 best = _Carried(functions, outcome)
@@ -194,7 +197,7 @@ class _Collector:
         )
         best = None
         for functions in carried_forward(
-            self.key.reference, check, self._values, evidence, self._report_limit
+            self.key.reference, check, self._values, evidence, self.context.obstacles
         ):
             outcome = carried_outcome(self.key, check, self.replies(check), functions)
             if best is None or outcome.earned > best.outcome.earned:
@@ -202,11 +205,6 @@ class _Collector:
             if outcome.full:
                 break
         return best
-
-    def _report_limit(self, limit: str) -> None:
-        """Record a limit that keeps errors from being carried forward, for the log."""
-        if limit not in self.context.limits_reached:
-            self.context.limits_reached.append(limit)
 
     def _others_calling(self, function: str, check: Check) -> list[Check]:
         return [

@@ -8,20 +8,27 @@ import pytest
 from autograder import workspace
 from autograder.doctor import mutant_costs
 from autograder.doctor.mutant_costs import (
+    ARBITRARY,
     GENERATED,
     LEFT_OUT,
+    LIMIT,
     MAX_SHARE,
     NAMED,
     SAMPLE,
     Cost,
+    Variant,
     costs_file,
     costs_table,
     load_reasons,
     variants_of,
 )
+from autograder.grading.verdict.answer_key import load_answer_key
+from autograder.grading.verdict.carrying.error_carried_forward import Obstacles
+from autograder.grading.verdict.reply_collection import SubmissionContext
 from autograder.studies import hidden_cases
 from autograder.workspace.fault_places import FaultPlaces
 from course.checks import StudyTableError, load_study, studies
+from course.checks.replies import Replies
 
 STUDIES = [name for name in studies() if name != "study10"]  # a match has no functions to carry
 COST = Cost(NAMED, "a|b", ("f", "C.g"), 2, 4, 20, {"later": 4.0})
@@ -67,6 +74,27 @@ def test_listed_reasons_are_of_mistakes_of_the_study(name):
     study = load_study(name)
     known = {variant.name for variant in variants_of(study)}
     assert load_reasons(study).keys() <= known
+
+
+@pytest.mark.parametrize(
+    ("not_attempts", "limits", "kind", "reason"),
+    [
+        ({"f"}, ["a limit"], GENERATED, ARBITRARY),
+        ({"g"}, ["a limit"], GENERATED, LIMIT),
+        ({"g"}, [], GENERATED, ""),
+        ({"f"}, ["a limit"], NAMED, ""),  # these are few, so each needs a listed reason
+    ],
+)
+def test_reasons_of_generated_mutants_are_measured(not_attempts, limits, kind, reason):
+    """By what kept the values of the function with the mistake from being carried forward."""
+    key = load_answer_key(hidden_cases.hidden_study("study2"))
+    context = SubmissionContext(key, obstacles=Obstacles(limits, not_attempts))
+    first, second, *_ = key.study.checks.values()
+    context.replies[second.id] = Replies(tuple(key.expected[second.name]))
+    measured = mutant_costs._measured_reason(
+        Variant(kind, "line 1", "", ""), ("f",), context, {first.name: 0.5}, [second.name]
+    )
+    assert measured == reason
 
 
 def test_the_table_has_a_sample_of_the_generated_mutants():

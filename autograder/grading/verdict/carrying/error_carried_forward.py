@@ -65,12 +65,24 @@ class Evidence(NamedTuple):
     items: Callable[[str], Sequence[Sequence[Pair]]]  # of its replies there, for each aspect
 
 
+@dataclass
+class Obstacles:
+    """What kept the errors of one module from being carried forward."""
+
+    limits: list[str] = field(default_factory=list)  # a sentence for each limit that was reached
+    not_attempts: set[str] = field(default_factory=set)  # functions whose values are arbitrary
+
+    def add_limit(self, limit: str) -> None:
+        if limit not in self.limits:
+            self.limits.append(limit)
+
+
 def carried_forward(
     reference: Reference,
     check: Check,
     query: QueryValues,
     evidence: Evidence,
-    report_limit: Callable[[str], None] = lambda limit: None,
+    obstacles: Obstacles,
 ) -> Iterator[CarriedFunctions]:
     """Yield the reference's replies to `check` when the reference builds on the student's own
     functions.
@@ -78,11 +90,11 @@ def carried_forward(
     First, all functions with a mistake are carried forward, then fewer of them, because a module
     need not call its functions where the reference calls them. The reference's own function is used
     if the student's has no value, because it fails, was not written or has another form, and if it
-    is not an attempt. `query` calls the student's module. `report_limit` is called with a sentence
-    if a limit is reached.
+    is not an attempt. `query` calls the student's module. What keeps a function from being carried
+    forward is added to `obstacles`.
     """
     names = {call.name for run in reference.runs(check) for call in run.calls.values()}
-    search = _Search(reference, check, query, evidence)
+    search = _Search(reference, check, query, evidence, obstacles)
     choices = [_Choice(frozenset(filter(evidence.loses_marks, names)))]
     tried: set[_Choice] = set()
     while choices and len(tried) < MAX_CHOICES:
@@ -95,7 +107,7 @@ def carried_forward(
         except LimitReached as limit:
             if choice.shallow:
                 functions = ", ".join(sorted(choice.functions))
-                report_limit(f"{check.id}, given {functions}: {limit}")
+                obstacles.add_limit(f"{check.id}, given {functions}: {limit}")
                 choices += _smaller(choice.functions)
             else:
                 choices.insert(0, choice._replace(shallow=True))
@@ -125,6 +137,7 @@ class _Search:
     check: Check
     query: QueryValues
     evidence: Evidence
+    obstacles: Obstacles
     values: dict[Any, Any] = field(default_factory=dict)
     excluded: frozenset[str] = frozenset()
 
@@ -148,6 +161,7 @@ class _Search:
             if not arbitrary:
                 observations = [run.observation for run in runs]
                 return CarriedFunctions(observations, functions) if functions else None
+            self.obstacles.not_attempts |= arbitrary
             self.excluded |= arbitrary
         return None
 
@@ -292,9 +306,10 @@ def _portions(missing: Mapping[Any, Call]) -> list[tuple[str, list[Any]]]:
 
 
 def _answered(replies: Replies) -> int:
-    """Return the number of cases that need no other query.
+    """Return the number of cases before the one in which the module was stopped.
 
-    Whether a module is stopped can depend on the load, so the cases after that are queried again.
+    The load can decide where it is stopped, so the others are queried again. If it was not stopped,
+    an empty reply means that a function has no value, so all cases count.
     """
     if replies.stopped and None in replies.observations:
         return replies.observations.index(None)

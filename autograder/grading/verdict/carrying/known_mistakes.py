@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from autograder.grading.verdict.answer_key import AnswerKey
 from autograder.grading.verdict.carrying.attempts import is_attempt, items_of
-from autograder.grading.verdict.carrying.error_carried_forward import CarriedFunctions
+from autograder.grading.verdict.carrying.error_carried_forward import CarriedFunctions, Obstacles
 from autograder.studies.mutants import load_mutants
 from autograder.workspace import answer_path
 from autograder.workspace.fault_places import FaultPlaces
@@ -37,11 +37,14 @@ class _Mistake(NamedTuple):
     is_shown: Callable[[Check], bool]  # whether another check has the replies of this mutant
 
 
-def given_known_mistake(key: AnswerKey, check: Check, results: Results) -> CarriedFunctions | None:
+def given_known_mistake(
+    key: AnswerKey, check: Check, results: Results, obstacles: Obstacles
+) -> CarriedFunctions | None:
     """Return the replies of the known mistake that these replies show; None if there is none.
 
     The mistake must cost marks in the checks that call its functions most directly, and this check
-    must not be one of them. The replies there must be those of an attempt.
+    must not be one of them. The replies there must be those of an attempt; otherwise, its functions
+    are added to `obstacles`.
     """
     places = _places(key)
     for mistake in _matching(key, check, results):
@@ -49,17 +52,16 @@ def given_known_mistake(key: AnswerKey, check: Check, results: Results) -> Carri
         own = [key.study.checks[name] for name in sorted(names)]
         if not own or check.name in names:
             continue
-        if (
-            all(map(mistake.is_shown, own))
-            and not all(results.outcome(each).full for each in own)
-            and any(_is_attempt(key, each, results) for each in own)
-        ):
+        if not all(map(mistake.is_shown, own)) or all(results.outcome(each).full for each in own):
+            continue
+        if any(_is_attempt(key, each, results) for each in own):
             right = key.expected[check.name]  # an error is never right, even if it is the mutant's
             expected = [
                 {**correct, **(observation or {})}
                 for correct, observation in zip(right, mistake.expected, strict=True)
             ]
             return CarriedFunctions(expected, mistake.functions)
+        obstacles.not_attempts.update(mistake.functions)
     return None
 
 

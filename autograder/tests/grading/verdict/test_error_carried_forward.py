@@ -42,12 +42,17 @@ def _isolated():
     need_isolation()
 
 
-def decided(name: str, text: str, check: str) -> Outcome:
+def new_context(name: str) -> SubmissionContext:
+    """The context of a new submission."""
+    return SubmissionContext(load_answer_key(hidden_cases.hidden_study(name)))
+
+
+def decided(name: str, text: str, check: str, context: SubmissionContext | None = None) -> Outcome:
     """The outcome on the page of a submission with this source."""
-    key = load_answer_key(hidden_cases.hidden_study(name))
+    context = context or new_context(name)
     return decide(
-        SubmissionContext(key),
-        key.study.checks[check],
+        context,
+        context.key.study.checks[check],
         lambda study, asked, seconds: workspace.run_check(study, text, asked, seconds),
         TimeLimits(None, 20, 20),
     )
@@ -330,18 +335,29 @@ def test_a_method_that_is_no_attempt_is_not_carried(body):
     assert not outcome.full
 
 
+@pytest.mark.parametrize(
+    ("name", "right", "wrong", "check", "function"),
+    [
+        ("study3", COUNTS, "    return 0, 0\n", "heuristic", "lane_counts"),
+        ("study8", "if any(action):", "if all(action):", "learning", "QTable.update"),  # a method
+    ],
+)
+def test_functions_that_are_no_attempts_are_recorded(name, right, wrong, check, function):
+    """So that the table of costs can name the reason why they cost marks elsewhere."""
+    context = new_context(name)
+    assert answer(name).count(right) == 1
+    outcome = decided(name, answer(name).replace(right, wrong), check, context)
+    assert not outcome.full
+    assert context.obstacles.not_attempts == {function}
+
+
 def test_limits_are_recorded(monkeypatch):
     """If too many values would be needed, staff can see that errors were not carried forward."""
     monkeypatch.setattr(error_carried_forward, "MAX_VALUES", 5)
     text = workspace.module_texts(load_study("study3"))["blocked_lanes_counted"]
-    context = SubmissionContext(load_answer_key(hidden_cases.hidden_study("study3")))
-    decide(
-        context,
-        context.key.study.checks["heuristic"],
-        lambda study, asked, seconds: workspace.run_check(study, text, asked, seconds),
-        TimeLimits(None, 20, 20),
-    )
-    assert context.limits_reached == ["study3.heuristic, given lane_counts: more than 5 values"]
+    context = new_context("study3")
+    decided("study3", text, "heuristic", context)
+    assert context.obstacles.limits == ["study3.heuristic, given lane_counts: more than 5 values"]
 
 
 RANDOM = (
