@@ -87,7 +87,7 @@ def test_listed_reasons_are_of_mistakes_of_the_study(name):
 )
 def test_reasons_of_generated_mutants_are_measured(not_attempts, limits, kind, reason):
     """By what kept the values of the function with the mistake from being carried forward."""
-    key = load_answer_key(hidden_cases.hidden_study("study2"))
+    key = load_answer_key(hidden_cases.hidden_study("study3"))
     context = SubmissionContext(key, obstacles=Obstacles(limits, not_attempts))
     first, second, *_ = key.study.checks.values()
     context.replies[second.id] = Replies(tuple(key.expected[second.name]))
