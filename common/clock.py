@@ -84,6 +84,15 @@ def measure_speed_factor() -> float:
     return max(1.0, round(statistics.median(time_fixed_work()) / REFERENCE_SECONDS, 1))
 
 
+def measure_slowdown() -> float:
+    """Measure by what factor this machine is currently slower than the idle server.
+
+    Divide a computing time by it to compare that time with a limit that was chosen for the idle
+    server. Measure it at the same time, because it depends on the load.
+    """
+    return statistics.median(time_fixed_work()) / IDLE_SECONDS
+
+
 def time_fixed_work() -> list[float]:
     """Return the computing time, in seconds, of some runs of the same work."""
     times = []

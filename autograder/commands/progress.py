@@ -161,12 +161,12 @@ def print_grades(
     for result in graded:
         for problem in result.problems:
             print_error(f"{study.assignment}/{result.student}: {problem}")
-    if speed_factor() != 1:
-        print_error(f"{study.assignment}: {scaling_notice(speed_factor())}")
     count = {
         status: sum(g.status == status for g in graded)
         for status in ("graded", "unchanged", "nothing to grade", "fault", "left")
     }
+    if count["graded"] and speed_factor() != 1:
+        print_error(f"{study.assignment}: {scaling_notice(speed_factor())}")
     if count["left"]:
         print_error(
             f"{study.assignment}: grading stopped at an error that affects all submissions; "

@@ -62,8 +62,8 @@ from autograder.course_folder import configure
 c = get_config()
 configure(c, __file__)
 
-# c.GradingStep.check_seconds = 10   # for one check of one submission
-# c.GradingStep.cell_seconds = 10         # for one cell of a notebook
+# c.GradingStep.check_seconds = 30   # for one check of one submission
+# c.GradingStep.cell_seconds = 10    # for one cell of a notebook
 # c.CourseDirectory.db_url = "postgresql+psycopg://HOST/DATABASE"   # see docs/scale.md
 # c.Exchange.root = "/srv/exchange"   # writable by students; by default exchange/ in this folder
 

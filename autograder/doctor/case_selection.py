@@ -31,13 +31,13 @@ from autograder.doctor.dimensions.values import Value
 from autograder.doctor.mutant_generator import generate_mutants
 from autograder.doctor.mutation_testing import MAX_SLOWDOWN, lost_aspects, run_mutation_testing
 from autograder.errors import UserError
-from autograder.grading.records.reference_timing import MAX_SECONDS, MIN_SECONDS, check_limit
+from autograder.grading.records.reference_timing import MIN_SECONDS, check_limit
 from autograder.release.leaks import public_files
 from autograder.studies import hidden_cases
 from autograder.studies.fresh_cases import fresh_cases, require_drawable
 from autograder.studies.mutants import Mutant, load_mutants, load_outsiders
 from autograder.workspace.affected_checks import AffectedChecks
-from course.checks import Case, Check, Observation, Study, load_study
+from course.checks import MAX_SECONDS, Case, Check, Observation, Study, load_study
 from course.checks.question import texts_of
 from course.checks.questions import MATCHES
 from course.checks.replies import Replies

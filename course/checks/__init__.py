@@ -31,6 +31,7 @@ Observation = Mapping[str, Any]  # the reply to one case: aspect -> plain value,
 
 DEFAULT_SECONDS = 2.0  # of computing for one check; most references need less than 0.05
 TIMES_REFERENCE = 20  # a limit above the default is about this many times the reference's time
+MAX_SECONDS = 30.0  # the highest limit of a check that plays no games
 
 
 class UnknownCheck(ValueError):
@@ -344,6 +345,7 @@ def _validated_table(file: Path, _version: object) -> dict[str, Any]:
                     f"{', '.join(QUESTIONS[ask].aspects)}",
                 )
         _validate_points(points, file, check)
+        _validate_seconds(checks[check], file, check)
     return data
 
 
@@ -353,6 +355,14 @@ def _validate_points(points: Mapping[str, Any], file: Path, where: str) -> None:
             raise table_error(
                 file, where, f"the points of {name!r} must be a number above 0, not {number!r}"
             )
+
+
+def _validate_seconds(table: Mapping[str, Any], file: Path, check: str) -> None:
+    seconds = table.get("seconds", DEFAULT_SECONDS)
+    highest = math.inf if QUESTIONS[table["ask"]].is_match else MAX_SECONDS
+    if type(seconds) not in (int, float) or not 0 < seconds <= highest:
+        allowed = "above 0" if highest == math.inf else f"above 0 and at most {highest:g}"
+        raise table_error(file, check, f"'seconds' must be a number {allowed}, not {seconds!r}")
 
 
 def _validate_cases(check: Check, file: Path) -> None:

@@ -17,13 +17,13 @@ from traitlets.config import Config
 from autograder.course_folder import CourseFolder, folder_lock
 from autograder.grading.records.deciding import grader_state
 from autograder.grading.records.ledger import read_object, write_json
-from course.checks import Check, Study
+from course.checks import MAX_SECONDS, Check, Study
 from course.checks.questions import MATCHES
 
 FILE = "needed.json"
 DEFAULT_FACTOR = 20.0  # times the reference's time; no correct answer of ours needs more
 MIN_SECONDS = 2.0  # because a tenth of a second is noise
-MAX_SECONDS = 10.0  # for a check or a cell
+MAX_CELL_SECONDS = 10.0
 
 
 def time_limit(needed: float, factor: float, minimum: float, maximum: float) -> float:
@@ -77,7 +77,7 @@ def time_limits(folder: CourseFolder, study: Study, config: Config) -> dict[str,
     """
     own = config.GradingStep
     factor, minimum = own.get("times_needed", DEFAULT_FACTOR), own.get("least_seconds", MIN_SECONDS)
-    cell_seconds = own.get("cell_seconds", MAX_SECONDS)
+    cell_seconds = own.get("cell_seconds", MAX_CELL_SECONDS)
     check_seconds = own.get("check_seconds", own.get("probe_seconds", MAX_SECONDS))
     checks = {check.id: check for check in study.checks.values()}
     timings = load_timings(folder, study, grader_state(folder, study, config))
@@ -94,7 +94,8 @@ def describe_time_limits(folder: CourseFolder, study: Study, config: Config) -> 
     own = config.GradingStep
     factor, minimum = own.get("times_needed", DEFAULT_FACTOR), own.get("least_seconds", MIN_SECONDS)
     groups: dict[float, list[str]] = defaultdict(list)
-    for what, seconds in time_limits(folder, study, config).items():
+    limits = time_limits(folder, study, config)
+    for what, seconds in limits.items():
         groups[seconds].append(f"cells of {what}" if what.endswith(".ipynb") else what)
     if not groups:
         return ""
@@ -104,9 +105,16 @@ def describe_time_limits(folder: CourseFolder, study: Study, config: Config) -> 
         for seconds in sorted(groups)
         if seconds != most_common
     ]
+    changed = [
+        check.id
+        for check in study.checks.values()
+        if limits.get(check.id, check.time_limit) != check.time_limit
+    ]
+    exception = f", except {', '.join(changed)}" if changed else ""
     return (
         f"the CPU time limit is {', '.join([f'{most_common:g} s', *others])} ({factor:g} times the "
-        f"time of the instructor's own solution, at least {minimum:g} s; for checks, as at home)"
+        f"time of the instructor's own solution, at least {minimum:g} s; for checks, as at "
+        f"home{exception})"
     )
 
 

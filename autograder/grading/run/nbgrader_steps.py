@@ -35,7 +35,7 @@ from autograder.grading.records.late import has_free_days, update_student, updat
 from autograder.grading.records.ledger import read_result, record_external_grading, write_json
 from autograder.grading.records.reference_timing import (
     DEFAULT_FACTOR,
-    MAX_SECONDS,
+    MAX_CELL_SECONDS,
     MIN_SECONDS,
     check_limit,
     load_timings,
@@ -60,7 +60,7 @@ from autograder.times import course_zone
 from autograder.workspace import answers_folder
 from common.clock import WaitBudget, scaling_notice, speed_factor
 from common.messages import english
-from course.checks import Check, Study
+from course.checks import MAX_SECONDS, Check, Study
 from course.checks.marking.explain import as_html, as_text
 from course.checks.marking.outcome import Outcome
 from course.checks.questions import MATCHES
@@ -137,7 +137,7 @@ class GradingStep(NbGraderPreprocessor):
         ),
     ).tag(config=True)
     cell_seconds = Float(
-        MAX_SECONDS,
+        MAX_CELL_SECONDS,
         help=(
             "Highest CPU time limit of a cell, in seconds. As with all time limits, code that only "
             "waits is stopped after ten times the limit plus half a minute."

@@ -28,7 +28,6 @@ Do not keep your own files here. Without this file, the demo does not touch the 
 LIMITS = """
 # One submission of the bundled class never ends, so it is stopped earlier than by default.
 c.GradingStep.cell_seconds = 6
-c.GradingStep.check_seconds = 6
 """
 
 

@@ -19,6 +19,7 @@ from autograder.commands import progress as watch
 from autograder.commands.cli import app
 from autograder.course_folder import CONFIG_FILE, EXCHANGE, CourseFolder, CourseFolderError
 from autograder.doctor import Finding
+from autograder.grading.records.ledger import Graded
 from autograder.grading.run.batch import GradingError
 from autograder.release import assignments, demo, derive
 from autograder.release.assignments import GenerationError
@@ -49,6 +50,14 @@ def plain_terminal():
             patch.setattr(console, "_force_terminal", None)
             patch.setattr(console, "_color_system", None)
             patch.setattr(console, "is_interactive", False)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def usual_speed():
+    """Output does not mention this machine's speed, which depends on what else it does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watch, "speed_factor", lambda: 1.0)
         yield
 
 
@@ -319,6 +328,17 @@ def test_where_a_submission_needs_a_look_the_exit_status_is_1(school):
     assert done.exit_code == 1
     assert done.stdout == f"{ALPHA_BETA}: 1 unchanged, 1 nothing to grade\n"
     assert done.stderr == BOB
+
+
+@pytest.mark.parametrize(("status", "is_said"), [("graded", True), ("unchanged", False)])
+def test_a_slow_machine_is_mentioned_if_anything_was_graded(
+    monkeypatch, capsys, tmp_path, status, is_said
+):
+    """Nothing was scaled for what was graded earlier."""
+    monkeypatch.setattr(watch, "speed_factor", lambda: 1.4)
+    monkeypatch.setattr(watch, "describe_time_limits", lambda *arguments: "")
+    watch.print_grades(CourseFolder(tmp_path), STUDY, [Graded("ada", status)])
+    assert ("needs 1.4 times the usual computing time" in capsys.readouterr().err) == is_said
 
 
 @pytest.mark.parametrize(("student", "status"), [("ada", 0), ("bob", 1)])

@@ -13,6 +13,7 @@ from autograder.commands.cli import app
 from autograder.release import derive
 from autograder.studies.hidden_cases import hidden_study
 from autograder.studies.mutants import load_mutants, mutants_file
+from common import clock
 from course.checks import StudyTableError, load_study, studies, study_paths
 from course.checks.question import positions_of
 from course.checks.questions import MATCHES, QUESTIONS, SHARED
@@ -72,6 +73,9 @@ MISTAKES = [
     ("checks", "extra_credit =", "extra_credits =", "at the top", "no key 'extra_credits'"),
     ("checks", "title =", "# title =", "at the top", "'title' is required and must be a text"),
     ("checks", 'ask = "heuristic"', 'ask = "heurisitc"', "heuristic", "'ask' must be one of"),
+    ("checks", "seconds = 5", 'seconds = "5"', "type_a", "above 0 and at most 30, not '5'"),
+    ("checks", "seconds = 5", "seconds = 31", "type_a", "above 0 and at most 30, not 31"),
+    ("checks", "seconds = 5", "seconds = 0", "type_a", "above 0 and at most 30, not 0"),
     ("checks", 'agent = "TypeA"\n', "", "type_a", "missing a required argument: 'agent'"),
     ("checks", '"oo__oxxx_"', '"oo__oxxx"', "heuristic", "oo__oxxx"),
     ("hidden_cases", "heuristic = [", "heuristics = [", "heuristic", "has no cases in the table"),
@@ -246,3 +250,37 @@ def test_a_line_that_is_none_is_refused(edit):
     edit("hidden_cases/study6", '"5,5-9,9"', '"6,6-9,9"')
     with pytest.raises(StudyTableError, match=r"line_cost: .*6,6-9,9 are not the ends of a line"):
         list(derive.derived_files("study6"))
+
+
+# ---- Time limits
+
+
+@pytest.mark.parametrize(
+    ("times", "advice"),
+    [
+        (derive.MIN_TIMES, None),
+        (derive.MIN_TIMES - 1, "set `seconds = 15` in checks.toml"),
+        (2, "set `seconds = 30` in checks.toml, which is the maximum, and ask about fewer or"),
+    ],
+)
+def test_a_limit_that_is_much_too_low_is_refused(times, advice):
+    """The message gives a limit that is about twenty times the time, if that is allowed."""
+    study = load_study("study3")
+    check = study.checks["type_a"]
+    computed = check.time_limit / times
+    if advice is None:
+        derive._require_time(study, study.table, check, computed)
+        return
+    with pytest.raises(StudyTableError) as error:
+        derive._require_time(study, study.table, check, computed)
+    assert advice in str(error.value)
+    assert f"the reference computes for {computed:.2f} s" in str(error.value)
+
+
+def test_a_slow_machine_does_not_change_the_time_that_is_compared(monkeypatch):
+    """Its computing time is divided by the factor by which it is slower than the idle server."""
+    for slowdown in (0.5, 1, 4):
+        monkeypatch.setattr(
+            clock, "time_fixed_work", lambda slowdown=slowdown: [clock.IDLE_SECONDS * slowdown] * 5
+        )
+        assert clock.measure_slowdown() == pytest.approx(slowdown)

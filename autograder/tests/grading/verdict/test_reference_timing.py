@@ -14,6 +14,7 @@ from autograder.grading.records.reference_timing import (
     DEFAULT_FACTOR,
     FILE,
     MIN_SECONDS,
+    describe_time_limits,
     keep_first_timings,
     load_timings,
     time_limit,
@@ -34,6 +35,7 @@ from autograder.tests.support.courses.classes import (
 )
 from autograder.tests.support.courses.own_assignments import OWN, own_assignment, own_scores, solve
 from autograder.tests.support.needs import need_isolation
+from course.checks import MAX_SECONDS
 
 STATE = {"grader": "one", "isolation": "sandbox"}
 BUSY = "\n".join(
@@ -94,7 +96,7 @@ def test_what_decides_the_marks_decides_the_limits(course):
 @pytest.mark.parametrize(
     ("settings", "seconds"),
     [
-        ("", 10),
+        ("", MAX_SECONDS),
         ("c.GradingStep.check_seconds = 1\n", 1),
         ("c.GradingStep.probe_seconds = 1.5\n", 1.5),
         ("c.GradingStep.check_seconds = 1\nc.GradingStep.probe_seconds = 1.5\n", 1),
@@ -107,6 +109,22 @@ def test_the_former_name_of_check_seconds_still_works(course, settings, seconds)
     assert GradingStep(config=loaded).check_seconds == seconds
     keep_first_timings(course, STUDY, grader_state(course, STUDY, loaded), {CHECK.id: 60})
     assert time_limits(course, STUDY, loaded) == {CHECK.id: min(seconds, CHECK.time_limit)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "exception"),
+    [
+        ("", ""),
+        ("c.GradingStep.check_seconds = 1\n", f", except {CHECK.id}"),
+        ("c.GradingStep.least_seconds = 3\n", f", except {CHECK.id}"),
+    ],
+)
+def test_limits_that_differ_from_those_at_home_are_named(course, settings, exception):
+    """An instructor may lower or raise them."""
+    config(course, settings)
+    loaded = course.config()
+    keep_first_timings(course, STUDY, grader_state(course, STUDY, loaded), {CHECK.id: 0.1})
+    assert describe_time_limits(course, STUDY, loaded).endswith(f"as at home{exception})")
 
 
 @pytest.fixture(scope="module")
