@@ -336,7 +336,8 @@ def test_a_slow_machine_is_mentioned_if_anything_was_graded(
 ):
     """Nothing was scaled for what was graded earlier."""
     monkeypatch.setattr(watch, "speed_factor", lambda: 1.4)
-    monkeypatch.setattr(watch, "describe_time_limits", lambda *arguments: "")
+    for name in ("config_with_overrides", "describe_time_limits"):
+        monkeypatch.setattr(watch, name, lambda *arguments: None)
     watch.print_grades(CourseFolder(tmp_path), STUDY, [Graded("ada", status)])
     assert ("needs 1.4 times the usual computing time" in capsys.readouterr().err) == is_said
 

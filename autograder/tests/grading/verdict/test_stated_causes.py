@@ -120,7 +120,7 @@ def test_of_two_mistakes_each_stated_cause_is_one_of_them():
     start, number, wrong = time.monotonic(), 0, []
     modules = [zip(repeat(name), two_mistakes(name), strict=False) for name in STUDIES]
     for name, (mistakes, text) in (each for row in zip_longest(*modules) for each in row):
-        if time.monotonic() - start > SECONDS:
+        if number >= len(STUDIES) and time.monotonic() - start > SECONDS:
             break
         number += 1
         known = {each.name: each for each in key_of(name).mistakes}
@@ -130,5 +130,4 @@ def test_of_two_mistakes_each_stated_cause_is_one_of_them():
             if truths.isdisjoint(causes):
                 wrong.append((name, mistakes, causes))
     print(f"{number} modules")
-    assert number >= len(STUDIES)
     assert not wrong
