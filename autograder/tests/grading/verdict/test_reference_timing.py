@@ -35,6 +35,7 @@ from autograder.tests.support.courses.classes import (
 )
 from autograder.tests.support.courses.own_assignments import OWN, own_assignment, own_scores, solve
 from autograder.tests.support.needs import need_isolation
+from common.clock import speed_factor
 from course.checks import MAX_SECONDS
 
 STATE = {"grader": "one", "isolation": "sandbox"}
@@ -48,6 +49,11 @@ BUSY = "\n".join(
     ]
 )
 pytestmark = pytest.mark.xdist_group("reference_timing")
+
+
+def busy(seconds: float) -> str:
+    """Code that computes for `seconds`, or longer where all limits are scaled."""
+    return BUSY.format(seconds=seconds * speed_factor())
 
 
 @pytest.fixture
@@ -135,9 +141,7 @@ def graded(tmp_path_factory) -> CourseFolder:
     own_assignment(folder, "assert double(2) == 4")
     path = folder.root / "source" / OWN / "numbers.ipynb"
     path.write_text(
-        path.read_text("utf-8").replace(
-            "return 2 * x", json.dumps(BUSY.format(seconds=0.11))[1:-1]
-        ),
+        path.read_text("utf-8").replace("return 2 * x", json.dumps(busy(0.11))[1:-1]),
         "utf-8",
     )
     config(folder, "c.GradingStep.times_needed = 25\n")
@@ -151,7 +155,7 @@ def test_cells_have_what_the_solution_needs_and_a_loop_holds_nobody(graded):
     A cell that a student adds has no counterpart in the solution, so it has the maximum.
     """
     solve(graded, "loop", "while True: pass")
-    solve(graded, "slow", BUSY.format(seconds=1.1))
+    solve(graded, "slow", busy(1.1))
     solve(graded, "adds", "return 2 * x")
     path = graded.submission(OWN, "adds") / "numbers.ipynb"
     notebook = json.loads(path.read_text("utf-8"))
@@ -163,7 +167,7 @@ def test_cells_have_what_the_solution_needs_and_a_loop_holds_nobody(graded):
             "metadata": {},
             "outputs": [],
             "execution_count": None,
-            "source": BUSY.format(seconds=5).rpartition("\n")[0].replace("\n    ", "\n"),
+            "source": busy(5).rpartition("\n")[0].replace("\n    ", "\n"),
         },
     )
     path.write_text(json.dumps(notebook), "utf-8")
