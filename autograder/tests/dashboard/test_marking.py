@@ -337,7 +337,10 @@ def test_names_are_hidden_by_default(page):
     """Names and ids are not sent, and the order does not reveal them."""
     read(page)
     for told in (page.view, page.sent):
-        assert not any(word in json.dumps(told) for word in ("Ada", "ada", "Lovelace", "Ben"))
+        text = json.dumps(told)
+        for secret in page._answers:  # hexadecimal digits, which may contain "ada"
+            text = text.replace(secret, "")
+        assert not any(word in text for word in ("Ada", "ada", "Lovelace", "Ben"))
     assert [line["id"] for line in page.view["answers"]] == sorted(page._answers)
     ask(page, "anonymous", on=False)
     assert [line["who"] for line in page.view["answers"]] == [
