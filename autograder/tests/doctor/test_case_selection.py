@@ -131,13 +131,9 @@ def test_games_have_no_positions():
         choose_cases("study10", 1)
 
 
-@pytest.mark.parametrize(
-    "seed",
-    [
-        0,
-        *(pytest.param(n, marks=[pytest.mark.slow, pytest.mark.content("study2")]) for n in (1, 2)),
-    ],
-)
+@pytest.mark.content("study2")
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
 def test_a_module_that_remembers_is_detected(monkeypatch, seed):
     """If a loss shows only on an old case that follows a certain other one, both are selected, in this
     order."""

@@ -1182,7 +1182,7 @@ def test_tests_that_prove_nothing_are_refused(own):
         grade(own, own.assignment(OWN))
 
 
-@pytest.mark.parametrize("missing", ["solution", "source"])
+@pytest.mark.parametrize("missing", ["solution", pytest.param("source", marks=pytest.mark.slow)])
 def test_a_wrong_or_missing_solution_is_refused(own, missing):
     """No student is graded if the instructor's own solution fails or is missing."""
     source = own.root / "source" / OWN / "numbers.ipynb"

@@ -316,6 +316,7 @@ def test_the_demo_class_on_the_page():
     assert listed_pairs["identical"] == rows["all"][-2]
 
 
+@pytest.mark.slow
 def test_public_code_on_the_page():
     """The measurements of one study are as stated, and no stored module of any study is listed."""
     rows = {row[0]: row for row in stated_rows("Public code")}

@@ -157,7 +157,7 @@ def test_what_cannot_be_read_is_graded_again(course, monkeypatch, file, damage):
     [
         "cut off",
         pytest.param("no UTF-8", marks=pytest.mark.slow),
-        "odd outcomes",
+        pytest.param("odd outcomes", marks=pytest.mark.slow),
         pytest.param("a folder", marks=pytest.mark.slow),
         pytest.param("missing", marks=pytest.mark.slow),
         pytest.param("other types", marks=pytest.mark.slow),

@@ -257,9 +257,7 @@ def one_case(check: Check) -> dict:
     [
         pytest.param(
             name,
-            marks=[]
-            if name in ("study1", "study6")
-            else [pytest.mark.slow, pytest.mark.content(name)],
+            marks=[] if name == "study1" else [pytest.mark.slow, pytest.mark.content(name)],
         )
         for name in studies()
     ],

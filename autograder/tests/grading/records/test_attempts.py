@@ -209,6 +209,7 @@ def test_attempts_that_were_replaced_before_grading(replaced):
     assert scores(replaced)["ada"] == pytest.approx((10 + 0.9 * (14 + 4 + 1 + 1)) / 5)
 
 
+@pytest.mark.slow
 def test_a_course_that_begins_to_count_earlier_attempts(replaced):
     """Attempts without marks are reported until they are graded, and the last attempt is not
     graded again.
@@ -239,7 +240,11 @@ def test_a_course_that_begins_to_count_earlier_attempts(replaced):
     ]
 
 
-@pytest.mark.parametrize("between", [False, True], ids=["graded once", "graded in between"])
+@pytest.mark.parametrize(
+    "between",
+    [False, pytest.param(True, marks=pytest.mark.slow)],
+    ids=["graded once", "graded in between"],
+)
 def test_attempts_of_a_group(generated, between):
     """The attempts of the present members count for each of them, with the member's own extension
     and manual marks.
@@ -277,6 +282,7 @@ def test_attempts_of_a_group(generated, between):
     assert scores(generated)["bob"] == last["bob"]  # ada has left the group
 
 
+@pytest.mark.slow
 def test_an_older_submission_of_another_member(generated):
     """It is collected after the last one was graded, and counts from the next grading run on."""
     study, in_group = generated.assignment(OWN), Person(group="1")

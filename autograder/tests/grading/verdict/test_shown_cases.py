@@ -20,7 +20,6 @@ from course.checks.questions import MATCHES
 from course.checks.replies import Replies
 
 ENOUGH = 0.95  # of the checks affected by a known mistake, show a position
-QUICK = ["study1", "study2", "study3"]
 Failure = Callable[[Check, int, list], Replies]  # of a module with one wrong case
 
 
@@ -121,11 +120,11 @@ def learned_cases(check: Check, failure: Failure, *, protected: bool = True) -> 
 @pytest.mark.parametrize(
     "name",
     [
-        *QUICK,
-        *(
-            pytest.param(name, marks=[pytest.mark.slow, pytest.mark.content(name)])
-            for name in studies()[len(QUICK) :]
-        ),
+        pytest.param(
+            name,
+            marks=[] if name == "study2" else [pytest.mark.slow, pytest.mark.content(name)],
+        )
+        for name in studies()
     ],
 )
 def test_students_who_compare_pages_learn_the_fixed_cases_alone(name, failure):
@@ -167,7 +166,7 @@ def test_a_page_without_a_position_says_so(failure, problem):
 
 def test_a_shown_case_is_preferred():
     """A module that is wrong everywhere gets a page with a position."""
-    for check in checks_of(*QUICK):
+    for check in checks_of("study1", "study2", "study3"):
         right = right_replies(check)
         wrong = Replies(tuple({**reply, **dict.fromkeys(check.points, "no")} for reply in right))
         outcome = page(check, 0, lambda *_, wrong=wrong: wrong)
