@@ -78,7 +78,7 @@ def test_the_readmes_studies_are_those_of_the_course():
     for number, study in enumerate(STUDIES, 1):
         notebooks = [notebook_number(path.stem) for path in notebook_texts(study.folder)]
         low, high = hours(study)
-        time = f"{low} to {high}" + (", and the agent" if is_open(study) else "")
+        time = f"{low} to {high}" + (" plus the agent" if is_open(study) else "")
         wanted.append((str(number), study.assignment, ", ".join(notebooks), time))
     assert rows == wanted
 
