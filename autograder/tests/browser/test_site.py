@@ -23,7 +23,7 @@ from autograder.release.notebooks import KERNEL, notebook_texts
 from autograder.release.site.fetch import fetch
 from autograder.release.site.wheels import pyodide_server
 from autograder.reporting.gradebook import marks_of, open_gradebook
-from autograder.tests.support.content import FOLDERS
+from autograder.tests.support.content import CLASSES
 from autograder.tests.support.needs import need_isolation, need_program
 from autograder.tests.support.pages.axe import GRAVE, findings
 from autograder.tests.support.pages.firefox import in_firefox
@@ -32,7 +32,7 @@ from autograder.workspace.strip import stub, written_functions
 from course.checks import load_study
 from course.lab.prerendered import REFERENCE_PICTURE
 
-CONTENT = pytest.mark.content(inputs=(*FOLDERS, "autograder/commands", "docs"))
+CONTENT = pytest.mark.content(inputs=(*CLASSES, "autograder/commands", "docs"))
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 STUDY = load_study("study3")
 NOTEBOOKS = [path.stem for path in notebook_texts(STUDY.folder)]

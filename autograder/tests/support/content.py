@@ -37,6 +37,13 @@ FOLDERS = (
         )
     ),
 )
+# What happens to marks after they were decided, and the inputs of tests that grade classes, which
+# depend on it.
+MARKS = (
+    "autograder/grading/mark_history",
+    *(f"autograder/grading/records/{name}.py" for name in ("attempts", "group_marks", "late")),
+)
+CLASSES = (*FOLDERS, *MARKS)
 NOT_READ = {"__pycache__", "tests"}
 UNCHANGED = (
     "its inputs have not changed since it passed; to run it: python3 run.py test --all --content"
@@ -91,7 +98,7 @@ def digest(test: Path, study: str | None = None, inputs: Iterable[str] = FOLDERS
 
     These are the module itself, the helper modules in its folder and in those above it, the helpers
     of all tests, and the kit's files `inputs`, with those in folders, without the files of studies
-    other than `study` if one is given.
+    other than `study` if one is given. `MARKS` are left out unless `inputs` contains them.
     """
     helpers = [
         path
@@ -100,8 +107,9 @@ def digest(test: Path, study: str | None = None, inputs: Iterable[str] = FOLDERS
         if not path.name.startswith("test_") and path != Path(__file__)
     ]
     found = hashlib.sha256(b"".join(path.read_bytes() for path in [test, *helpers]))
+    left_out = tuple({*MARKS} - {*inputs})
     for name, of_file in _files(("requirements.lock", *inputs)):
-        if study is None or {*STUDY.findall(name)} <= {study}:
+        if not name.startswith(left_out) and (study is None or {*STUDY.findall(name)} <= {study}):
             found.update(f"{name} {of_file}\n".encode())
     return found.hexdigest()[:16]
 

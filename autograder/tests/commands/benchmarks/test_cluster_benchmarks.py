@@ -12,12 +12,14 @@ from autograder.benchmarks.studies import training
 from autograder.benchmarks.support import journal
 from autograder.benchmarks.support.calls import calls
 from autograder.benchmarks.support.cluster import local_cluster
+from autograder.tests.support.content import CLASSES
 from autograder.tests.support.needs import need_isolation, need_module
 from autograder.tests.support.postgres import need_postgres
 from autograder.workspace import load_answer
 from sequence.league import LeagueError
 from sequence.league.cluster import call_remotely, game_code_digest
 
+CONTENT = pytest.mark.content(inputs=CLASSES)
 CLOCKED = ("ms", "s", "games/s")  # units of measurements that vary from run to run
 
 
@@ -45,7 +47,7 @@ def test_a_function_is_called_here_when_its_result_is_needed():
     assert done == [1]
 
 
-@pytest.mark.content
+@CONTENT
 @pytest.mark.slow
 def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
     """Agents of the answers, with their caches and tables, decide the same on workers as locally."""
@@ -75,7 +77,7 @@ def test_matches_and_training_there_are_those_here(monkeypatch, tmp_path):
         pass
 
 
-@pytest.mark.content
+@CONTENT
 @pytest.mark.slow
 def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_path, capsys):
     """Some submissions are graded locally into SQLite, and on workers into PostgreSQL while a
@@ -98,7 +100,7 @@ def test_a_class_with_a_death_has_the_marks_of_a_class_without(monkeypatch, tmp_
     assert found["deaths of workers"].value == 1
 
 
-@pytest.mark.content
+@CONTENT
 @pytest.mark.slow
 def test_a_league_there_has_the_table_of_a_league_here(monkeypatch):
     """Three agents, one of them from a file, play a few deals; every row and action is the same."""

@@ -38,6 +38,7 @@ from autograder.sandbox.limits import SandboxLimits
 from autograder.sandbox.watch import watch_cluster
 from autograder.sandbox.worker import worker_kit_digest
 from autograder.studies import hidden_cases
+from autograder.tests.support.content import CLASSES
 from autograder.tests.support.courses.classes import make_course
 from autograder.tests.support.needs import need_isolation, need_module, need_program
 from common.clock import WaitBudget
@@ -50,6 +51,7 @@ from sequence.league.cluster import executor
 need_module("distributed", "grading on a cluster")
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("cluster")]  # one cluster for all tests
 
+CONTENT = pytest.mark.content(inputs=CLASSES)
 STUDY = load_study("study2")
 MODULES = workspace.module_texts(STUDY)
 CLASS = {
@@ -158,7 +160,7 @@ def test_the_marks_are_those_of_this_machine(course, cluster, here):
     assert booked(course, grade(course, STUDY, overrides={"scheduler": cluster.address})) == here
 
 
-@pytest.mark.content
+@CONTENT
 def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here):
     """Workers are killed during their work and the scheduler stops for a while: nothing is lost or
     marked twice.
@@ -190,7 +192,7 @@ def test_a_run_goes_on_whatever_the_cluster_goes_through(course, tmp_path, here)
     assert booked(course, graded) == here
 
 
-@pytest.mark.content
+@CONTENT
 def test_every_thread_gets_its_own_replies_whatever_the_cluster_goes_through(tmp_path, monkeypatch):
     """Many short tasks return their results and errors while workers and scheduler are killed at
     random and the connection is checked repeatedly; every caller gets its own task's result.
@@ -264,7 +266,7 @@ def test_other_modules_run_there(connection):
             )
 
 
-@pytest.mark.content
+@CONTENT
 def test_the_budget_of_waiting_holds_there(connection):
     """A submission's modules, notebooks and games share one budget; the next submission has a new
     one.
@@ -288,7 +290,7 @@ def test_the_budget_of_waiting_holds_there(connection):
     assert (ran.stopped, ran.late) == (None, {})
 
 
-@pytest.mark.content
+@CONTENT
 def test_workers_that_do_not_fit_are_named_and_not_used(cluster, connection, tmp_path):
     """One has another kit, one has none and one cannot isolate; the others do all the work."""
     preload = tmp_path / "preload.py"
@@ -350,7 +352,7 @@ def test_a_scheduler_without_the_kit_is_named(tmp_path):
                     ask()
 
 
-@pytest.mark.content
+@CONTENT
 def test_the_dashboard_shows_what_the_cluster_does(tmp_path):
     """It works with the extra `cluster` and the settings of the worker kit."""
     place = f"127.0.0.1:{free_port()}"
@@ -361,7 +363,7 @@ def test_the_dashboard_shows_what_the_cluster_does(tmp_path):
         assert b"bokeh" in (text := page.read()).lower() and b"needs bokeh" not in text.lower()
 
 
-@pytest.mark.content
+@CONTENT
 def test_work_goes_to_workers_that_come_later(tmp_path, monkeypatch):
     """One task can run on only one worker, since the other is unsuitable; that worker leaves for
     good.
@@ -395,7 +397,7 @@ def test_what_ends_workers_is_a_fault_of_its_own(cluster, connection):
     cluster.wait(2)
 
 
-@pytest.mark.content
+@CONTENT
 def test_a_cluster_is_watched(tmp_path, monkeypatch):
     """A message reports a scheduler that disappears and returns, and about an unsuitable
     worker.
@@ -471,7 +473,7 @@ def test_a_cluster_and_no_isolation_are_not_combined(course):
     assert (done.returncode, "use only one of" in done.stderr) == (2, True), done.stderr
 
 
-@pytest.mark.content
+@CONTENT
 def test_waiting_has_a_limit(tmp_path):
     """Waiting for a scheduler or a worker ends with a message after the given time."""
     gone = Cluster("tcp://127.0.0.1:9", max_outage_seconds=0)
@@ -485,7 +487,7 @@ def test_waiting_has_a_limit(tmp_path):
         connection.run(os.getpid)
 
 
-@pytest.mark.content
+@CONTENT
 def test_a_cluster_that_stays_away_leaves_the_rest_for_later(course):
     """The first task reports the problem, the others are not started, and nothing is marked."""
     with (course.root / CONFIG_FILE).open("a", encoding="utf-8") as file:
@@ -534,7 +536,7 @@ def test_the_doctor_asks_there(connection):
     assert workspace.max_parallel() == (os.cpu_count() or 1)
 
 
-@pytest.mark.content
+@CONTENT
 def test_a_league_there_is_the_league_here(cluster, tmp_path):
     """All games are identical, including the last replay; an agent's file and its imports are sent
     along.
@@ -568,7 +570,7 @@ def test_a_league_there_is_the_league_here(cluster, tmp_path):
         league([Greedy, "Random"], deals=1, jobs=elsewhere)
 
 
-@pytest.mark.content
+@CONTENT
 def test_a_league_whose_workers_are_all_lost_ends(tmp_path, monkeypatch):
     """It waits a while for other workers, and reports that the same league can be continued."""
     monkeypatch.setattr(league_cluster, "WORKER_TIMEOUT", 2.0)

