@@ -36,6 +36,7 @@ from autograder.commands.progress import (
 from autograder.commands import course_commands, next_year, people, publishing, similarity
 from autograder.commands.options import (
     NEEDS_ATTENTION,
+    AtMost,
     CoursePath,
     Force,
     Format,
@@ -47,6 +48,7 @@ from autograder.commands.options import (
     StudyName,
     Students,
     expand_home,
+    maximum_penalty,
     report_errors,
 )
 from autograder.commands.stopping import exit_status
@@ -398,7 +400,7 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    at_most: Annotated[float, typer.Option(metavar="P", help="Maximum penalty in percent.")] = 100,
+    at_most: AtMost = None,
 ) -> None:
     """Set up a course by a teaching plan: assignments, due dates, roster and late penalty.
 
@@ -414,11 +416,12 @@ def plan(
         begin = day_of(first_day)  # all input is validated before anything is created
         chosen = find_plan(weeks, course)
         due_dates(chosen, begin)
-        require_percentages(percent_a_day or 0, at_most)
+        most = maximum_penalty(percent_a_day, at_most)
+        require_percentages(percent_a_day or 0, most)
         students = people.students_in(roster) if roster else []
         folder = CourseFolder.create(course)
         if percent_a_day is not None:
-            set_penalty_rule(folder, percent_a_day, at_most)
+            set_penalty_rule(folder, percent_a_day, most)
         course_commands.adapt_studies(folder)
         apply_plan(folder, chosen, begin)
         if students and roster:
@@ -526,7 +529,7 @@ def late_penalties(
             show_default=False,
         ),
     ] = None,
-    at_most: Annotated[float, typer.Option(metavar="P", help="Maximum penalty in percent.")] = 100,
+    at_most: AtMost = None,
 ) -> None:
     """Recalculate late penalties, for example after marking or after a new due date.
 
@@ -538,13 +541,16 @@ def late_penalties(
         folder.require_release(wanted)
         from autograder.grading.mark_history.changes import PENALTY_CHANGED, recording
         from autograder.grading.records import late as lateness
+        from autograder.grading.records.gradebook_reader import require_gradebook
 
-        if percent_a_day is not None and not due:  # the rule may replace a file that cannot be read
-            lateness.set_penalty_rule(folder, percent_a_day, at_most)
+        most = maximum_penalty(percent_a_day, at_most)
+        if percent_a_day is not None and due is None:  # may replace a file that cannot be read
+            lateness.set_penalty_rule(folder, percent_a_day, most)
         zone = course_zone(folder.config())
-        when = parse_due(due, zone) if due else None  # parsed before anything is changed
-        if percent_a_day is not None and due:
-            lateness.set_penalty_rule(folder, percent_a_day, at_most)
+        require_gradebook(folder, wanted.assignment)
+        when = None if due is None else parse_due(due, zone)  # parsed before anything is changed
+        if percent_a_day is not None and due is not None:
+            lateness.set_penalty_rule(folder, percent_a_day, most)
         if when:
             print_line(f"due date of {wanted.assignment}: {format_due(when, zone)}")
             lateness.set_due_date(folder, wanted, when)

@@ -97,6 +97,14 @@ Section = Annotated[
         show_default=False,
     ),
 ]
+AtMost = Annotated[
+    float | None,
+    typer.Option(
+        metavar="P",
+        help="Maximum of --percent-a-day in percent (default: 100).",
+        show_default=False,
+    ),
+]
 Force = Annotated[bool, typer.Option("--force", help="Also grade unchanged submissions again.")]
 Isolated = Annotated[
     Isolation | None,
@@ -145,3 +153,10 @@ def report_errors() -> Iterator[None]:
                 "there"
             )
         raise typer.Exit(exit_status(stop)) from None
+
+
+def maximum_penalty(percent_a_day: float | None, at_most: float | None) -> float:
+    """Return the maximum of a late penalty in percent. Raises `UserError` if there is no penalty."""
+    if at_most is not None and percent_a_day is None:
+        raise UserError("--at-most needs --percent-a-day: the two options are one rule")
+    return 100 if at_most is None else at_most

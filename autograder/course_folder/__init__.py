@@ -73,6 +73,7 @@ c.Exchange.timezone = c.NbGraderAPI.timezone = "ZONE"
 STUDIES = "studies"
 MESSAGES = "messages"
 EXCHANGE = "exchange"
+PREPARED = {"course.toml", MESSAGES, STUDIES}  # may be there before the folder is created
 SECRET = "secret"
 MIN_SECRET_CHARACTERS = 16
 LATE_FILE = "late.json"
@@ -93,8 +94,9 @@ class CourseFolder:
     def create(cls, root: Path) -> "CourseFolder":
         """Create a course folder at `root`, unless it exists.
 
-        Raises `CourseFolderError` for a folder that contains other files, and for a path that
-        nbgrader cannot handle.
+        A new folder may contain what an instructor writes or copies before: `course.toml`, messages
+        and studies. Raises `CourseFolderError` for a folder that contains other files, and for a
+        path that nbgrader cannot handle.
         """
         root = root.resolve()
         _require_plain_path(root)
@@ -102,7 +104,7 @@ class CourseFolder:
             raise CourseFolderError(f"{root} is not a folder")
         _require_no_pipes(root)
         if not (root / CONFIG_FILE).exists():
-            if root.exists() and any(root.iterdir()):
+            if root.exists() and {path.name for path in root.iterdir()} - PREPARED:
                 raise CourseFolderError(
                     f"{root} is not empty and has no {CONFIG_FILE}: "
                     "name a new or an empty folder for the course"

@@ -249,10 +249,11 @@ def _divisions(name: str) -> list[_Division]:
 def _chosen(divisions: Sequence[_Division], directory: Directory) -> _Division:
     """Return the division whose owner is a student of the course.
 
-    If there are several, the name must be the student's as well; otherwise the file has no owner.
+    If there are several students, the name must be the student's as well; otherwise the file has no
+    owner. "LATE" before a student's number is not part of the name.
     """
     known = [each for each in divisions if directory.find((each.owner,))]
-    if len(known) > 1:
+    if len({directory.find((each.owner,)) for each in known}) > 1:
         known = [each for each in known if directory.has_name(each.owner)]
         if len(known) != 1:
             first = divisions[0]

@@ -62,6 +62,16 @@ UNREADABLE = (  # what zipfile raises for damaged archives
 )
 JUST_LATE = timedelta(minutes=1)
 NEW, REPLACED, UNCHANGED, OLDER = "new", "replaced", "unchanged", "older"
+SAME_FILES = "same files"
+EXPLANATIONS = {
+    OLDER: "the submission is older than the collected one, which stays",
+    SAME_FILES: "the same files were submitted again later, so the collected submission keeps its "
+    "time; --times FILE sets another one",
+}
+TIME_LOST = (
+    "the archive has no time for this submission, which replaces one with a time and counts as on "
+    "time; --times FILE sets the time"
+)
 
 
 class RefusedError(Exception):
@@ -93,7 +103,7 @@ class Collected:
         return (
             f"collected {assignment} from {SYSTEMS[self.system]}; submissions: "
             f"{len(self.statuses)}, new: {count[NEW]}, replaced: {count[REPLACED]}, unchanged: "
-            f"{count[UNCHANGED]}{older}; not collected: {len(self.refused)}"
+            f"{count[UNCHANGED] + count[SAME_FILES]}{older}; not collected: {len(self.refused)}"
         )
 
 
@@ -124,21 +134,34 @@ def collect_from(
         result.refused += _unassigned(parts, uploads)
         for student, upload in _by_student(uploads, directory, result).items():
             when = listed.get(student, upload.time)
-            if when is None and upload.late:
+            is_estimate = when is None and upload.late
+            if is_estimate:
                 when = times.due and times.due + JUST_LATE
                 result.notes.append(_late_note(student, name, when))
+            had_time = writer.time(student) is not None
             try:
-                result.statuses[student] = writer.write(student, upload, when)
+                status = writer.write(student, upload, when, is_estimate, student in listed)
+                result.statuses[student] = status
             except RefusedError as error:
                 result.refused.append(f"{student}: {error}")
-            result.notes += _limited(student, upload.problems)
+                continue
+            finally:
+                result.notes += _limited(student, upload.problems)
+            if status in EXPLANATIONS:
+                result.notes.append(f"{student}: {EXPLANATIONS[status]}")
+            elif when is None and status == REPLACED and had_time:
+                result.notes.append(f"{student}: {TIME_LOST}")
     return result
 
 
 def _late_note(student: str, system: str, when: datetime | None) -> str:
-    effect = "it counts as one minute late" if when else "the assignment has no due date"
+    effect = (
+        "so it counts as one minute late"
+        if when
+        else "and the assignment has no due date, so it counts as on time"
+    )
     return (
-        f"{student}: {SYSTEMS[system]} calls the submission late, but does not export its time, so "
+        f"{student}: {SYSTEMS[system]} calls the submission late, but does not export its time, "
         f"{effect}; --times FILE sets the time"
     )
 
@@ -251,23 +274,34 @@ class _Writer:
     zone: tzinfo
     left: int = MAX_TOTAL
 
-    def write(self, student: str, upload: Upload, when: datetime | None) -> str:
+    def time(self, student: str) -> datetime | None:
+        """Return the time of a student's collected submission; None if it is unknown."""
+        try:
+            return submission_time(self.folder.own_submission(self.assignment, student), self.zone)
+        except TimeError:
+            return None
+
+    def write(
+        self,
+        student: str,
+        upload: Upload,
+        when: datetime | None,
+        is_estimate: bool = False,
+        is_listed: bool = False,
+    ) -> str:
         """Write one submission, unless it is the same or older; return its status.
 
+        If only the time of a submission differs, a time that the instructor has listed corrects it;
+        otherwise, an earlier time remains. An estimated time shows no order.
         Raises `RefusedError`; the former submission is unchanged then.
         """
-        home = self.folder.root / "submitted"
-        target = self.folder.own_submission(self.assignment, student)
-        if "/" in student or "\\" in student or student in ("", ".", ".."):
-            raise RefusedError("the name cannot be a folder's")
-        for place in (home, target.parent, target):
-            if place.is_symlink() or (place.exists() and not place.is_dir()):
-                raise RefusedError(f"{place} is not a folder, so nothing is written there")
-        before = _time_of(target, self.zone)
-        if before and when and when < before:
+        target = self._target(student)
+        before = self.time(student)
+        is_older = bool(before and when and when < before and not is_estimate)
+        if is_older and not is_listed:
             return OLDER
-        home.mkdir(exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=".collecting-", dir=home))
+        target.parent.parent.mkdir(exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=".collecting-", dir=target.parent.parent))
         try:
             new = temporary / "new"
             new.mkdir()
@@ -275,12 +309,28 @@ class _Writer:
             if when is not None:
                 text = f"{when.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
                 (new / TIMESTAMP).write_text(text, "ascii")
-            if target.is_dir() and _is_same(target, new, when is None):
+            if target.is_dir() and _is_same(target, new, when is None or is_estimate):
                 return UNCHANGED
-            keep_version(self.folder, self.folder.assignment(self.assignment), student)
+            if not target.is_dir() or not _is_same(target, new, True):
+                if is_older:
+                    return OLDER
+                keep_version(self.folder, self.folder.assignment(self.assignment), student)
+            elif before and not is_listed:
+                return SAME_FILES
             return _replace(new, target, temporary / "old")
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+    def _target(self, student: str) -> Path:
+        """Return the folder of a submission. Raises `RefusedError` if it cannot be written."""
+        home = self.folder.root / "submitted"
+        target = self.folder.own_submission(self.assignment, student)
+        if "/" in student or "\\" in student or student in ("", ".", ".."):
+            raise RefusedError("the name cannot be a folder's")
+        for place in (home, target.parent, target):
+            if place.is_symlink() or (place.exists() and not place.is_dir()):
+                raise RefusedError(f"{place} is not a folder, so nothing is written there")
+        return target
 
 
 def _replace(new: Path, target: Path, old: Path) -> str:
@@ -296,13 +346,6 @@ def _replace(new: Path, target: Path, old: Path) -> str:
         old.rename(target)
         raise
     return REPLACED
-
-
-def _time_of(submission: Path, zone: tzinfo) -> datetime | None:
-    try:
-        return submission_time(submission, zone)
-    except TimeError:
-        return None
 
 
 def _is_same(old: Path, new: Path, without_time: bool) -> bool:

@@ -1,7 +1,7 @@
 """The commands `history` and `regrade`: every change of a mark, and students' regrade requests."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime, tzinfo
 from typing import Annotated
@@ -10,6 +10,7 @@ import typer
 
 from autograder.commands.console import print_line
 from autograder.commands.options import CoursePath, Students, StudyName, report_errors
+from autograder.commands.people.roster_changes import students_by_id
 from autograder.commands.people.selection import update_groups
 from autograder.course_folder import CourseFolder, nfc
 from autograder.errors import UserError
@@ -45,6 +46,9 @@ def history(
     with report_errors():
         folder = CourseFolder.open(course)
         wanted = folder.assignment(study)
+        if student:
+            require_gradebook(folder, wanted.assignment)
+            _require_known(folder, student)
         _update(folder, wanted)
         changes = [
             change
@@ -60,6 +64,12 @@ def history(
                 print_line(line)
         if not changes:
             print_line(f"{wanted.assignment}: no mark has been given yet")
+
+
+def _require_known(folder: CourseFolder, students: Iterable[str]) -> None:
+    """Raise `UserError` for a student who is not in the gradebook."""
+    if unknown := sorted(set(students) - students_by_id(folder).keys()):
+        raise UserError(f"not in the gradebook: {', '.join(unknown)}; check the spelling")
 
 
 def describe_change(change: Change, zone: tzinfo) -> Iterator[str]:

@@ -33,11 +33,16 @@ def submitters(
 
 
 def update_groups(folder: CourseFolder, study: Study | None = None) -> None:
-    """Copy marks that were given since the last grading run to all members of groups."""
+    """Copy marks that were given since the last grading run to all members of groups.
+
+    Raises `CourseFolderError` if there are groups but no gradebook.
+    """
     if not folder.people().groups():
         return
-    from autograder.grading.records.group_marks import share_marks  # slow to import
+    from autograder.grading.records.gradebook_reader import require_gradebook  # slow to import
+    from autograder.grading.records.group_marks import share_marks
 
+    require_gradebook(folder, study.assignment if study else None)
     released = sorted(path.name for path in folder.root.glob("release/*/"))
     for wanted in [study] if study else [folder.assignment(name) for name in released]:
         share_marks(folder, wanted)

@@ -31,7 +31,10 @@ from autograder.grading.records.gradebook_reader import GRADES, PENALTIES, query
 from autograder.grading.records.ledger import LEDGER, read_ledger
 
 FOLDER = "marks"
-OUTSIDE = "changed by another program, such as nbgrader, or by a run that was killed"
+OUTSIDE = (
+    "changed by another program, such as nbgrader, by an edit of course.toml, or by a run that was "
+    "killed"
+)
 EARLIER = "a mark from before this history was kept"
 BY_HAND, PENALTY_CHANGED = "marked by hand", "late penalty calculated again"
 UNKNOWN = "unknown"  # who has used another program

@@ -9,7 +9,8 @@ A version is named after the digest of its files. nbgrader's gradebook has one r
 it contains the marks of the last version. When another version is graded, the marks that the
 previous one had, including manual ones, are recorded. A version that was replaced before it was
 graded gets its marks from the next grading run, if they can count. Penalties of earlier attempts
-follow the present rule, due date and extensions.
+follow the present rule, due date and extensions. A graded version whose time alone is corrected
+remains the same attempt.
 
 The versions that the present members of a group have submitted are attempts of each member. Their
 marks are recorded for each member; for a member without a record, those of the submitter count.
@@ -45,7 +46,7 @@ from autograder.grading.records.gradebook_reader import (
     read_times,
 )
 from autograder.grading.records.ledger import read_object, read_results, write_json
-from autograder.nbgrader_times import submission_time
+from autograder.nbgrader_times import TIMESTAMP, submission_time
 from autograder.times import TimeError, course_zone
 from common.messages import english
 from course.checks import Study
@@ -132,6 +133,8 @@ def record_marks(
 ) -> None:
     """Record the marks in the gradebook for the version to which they belong, according to the
     ledger's `entry`, if a version with another digest is about to be graded.
+
+    If the two differ only in the time, the former one is removed: its time was wrong.
     """
     if entry is None or entry["status"] != "graded":
         return
@@ -139,10 +142,31 @@ def record_marks(
     if not version or version == digest[:LENGTH]:
         return
     path = _versions(folder, study.assignment, student) / version
+    if _is_time_corrected(folder, study, student, path):
+        shutil.rmtree(path)
+        _record(path).unlink(missing_ok=True)
+        return
     if "owner" not in entry:  # otherwise, another member of the group has submitted the version
         path.mkdir(parents=True, exist_ok=True)
     results = folder.results(study.assignment, student)
     write_record(path, study, student, folder.config().CourseDirectory.db_url, results)
+
+
+def _is_time_corrected(folder: CourseFolder, study: Study, student: str, version: Path) -> bool:
+    """Whether a kept version differs from the submission of a student or group only in its time."""
+    submission = folder.submission(study.assignment, student)
+    files = list_submission(submission, study, folder.release(study.assignment))
+    if not version.is_dir() or fingerprint(files)[:LENGTH] == version.name:
+        return False
+    kept = list_submission(version, study, folder.release(study.assignment))
+    now, before = ({e for e in _contents(each) if e[0] != TIMESTAMP} for each in (files, kept))
+    return bool(now) and now == before
+
+
+def _contents(files: SubmissionFiles) -> Iterator[tuple[str, bytes]]:
+    """Yield the files that count, with their names in the submission."""
+    for path in files.files:
+        yield path.relative_to(files.folder).as_posix(), path.read_bytes()
 
 
 def write_record(version: Path, study: Study, student: str, db_url: str, results: Path) -> None:

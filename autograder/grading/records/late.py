@@ -187,14 +187,14 @@ def update_time(submission: SubmittedAssignment, zone: ZoneInfo, *folders: Path)
     """Set the time of a submission in the gradebook to the one in the first timestamp.txt in
     `folders`.
 
-    The time is set to None if that file cannot be read, and left unchanged if there is no such
-    file.
+    The time is set to None if that file cannot be read or if the submission has no such file. It is
+    left unchanged if none of the folders exists.
     """
+    if not any(folder.is_dir() for folder in folders):
+        return
     try:
         time = next(filter(None, (submission_time(folder, zone) for folder in folders)), None)
-        if time is None:
-            return
-        when = time.replace(tzinfo=None)
+        when = time.replace(tzinfo=None) if time else None
     except TimeError:
         when = None
     if submission.timestamp != when:

@@ -158,6 +158,9 @@ def _graded(
     selected = graded if students is None else list(dict.fromkeys(map(nfc, students)))
     ungraded = sorted(set(selected) - set(graded))
     if ungraded or not selected:
+        people = folder.people()
+        if dropped := [name for name in ungraded if people.person(name).dropped]:
+            raise GradingError(f"{', '.join(dropped)}: marked as dropped, so there is no page")
         names = ", ".join(ungraded) or f"all students{'' if section is None else ' of the section'}"
         raise GradingError(
             f"not graded in {assignment} yet: {names}; "

@@ -138,6 +138,10 @@ BAD_INPUT = [
     ("plan 6 --first-day 2027-01-11 -c {foreign}", "{foreign} is not empty"),
     ("plan 6 --first-day 2027-01-11 -c {missing} --percent-a-day 200", "200 is not a percentage"),
     ("plan 6 --first-day 2027-13-11 -c {missing}", "'2027-13-11' is not a date"),
+    ("plan 6 --first-day 2027-01-11 -c {missing} --at-most 20", "--at-most needs --percent-a-day"),
+    ("late-penalties study2 -c {course} --at-most 20", "--at-most needs --percent-a-day"),
+    ("late-penalties study2 -c {course} --due=", "is not a valid time"),
+    ("history study2 -c {course} --student nobody", "not in the gradebook: nobody"),
     ("plan 6 --first-day 2027-01-11 -c {missing} --roster {missing}", "there is no file"),
     *((f"export -c {{{place}}}", NO_COURSE % (place, place))
       for place in ("foreign", "empty", "file", "missing")),

@@ -270,3 +270,15 @@ def test_grading_a_group(tmp_path):
     assert done.exit_code == 0, done.output
     (page,) = (folder.root / "feedback" / "ben" / study.assignment).glob("*.html")
     assert "This is the submission of your group, handed in by ada." in page.read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["export", f"report {WEEK}", f"late-penalties {WEEK}"])
+@pytest.mark.parametrize("people", [PEOPLE, People()], ids=["groups", "no groups"])
+def test_a_missing_gradebook_is_reported_and_not_created(course, command, people):
+    """The last line says what to do, with or without groups."""
+    write_people(course.root, people)
+    (course.root / "gradebook.db").unlink()
+    done = CliRunner().invoke(app, [*command.split(), "-c", str(course.root)])
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    assert "there is no gradebook" in done.stderr.splitlines()[-1]
+    assert not (course.root / "gradebook.db").exists()

@@ -142,6 +142,8 @@ def test_dropped_students_are_not_counted(course):
     assert "ada" not in table.read_text("utf-8")
     with pytest.raises(GradingError, match="ada is marked as dropped"):
         selected(course, study, ["ada"])
+    done = CliRunner().invoke(app, ["feedback", WEEK, "--student", "ada", "-c", str(course.root)])
+    assert done.exit_code == 2 and "ada: marked as dropped" in done.stderr
     roster(course, "--restore", "ada")
     assert "ada,Byron,Ada,,,A,7.0" in export.export(export.read_marks(course), "gradebook")
 

@@ -97,9 +97,11 @@ def planned(root: Path, first: date, *more: str) -> str:
 
 
 def test_a_course_has_a_plan_of_its_own(tmp_path):
-    """Its table gives the weeks or the times; the studies are generated and are due then."""
+    """Its table gives the weeks or the times; the studies are generated and are due then. The folder
+    contains only the table before.
+    """
     root = tmp_path / "course"
-    folder = CourseFolder.create(root)
+    root.mkdir()
     (root / FILE).write_text('[plan]\nstudy1 = 3\nstudy4 = "2027-03-01 18:00"\n', "utf-8")
     done = CliRunner().invoke(app, ["plan", OWN, "--first-day", str(FIRST), "-c", str(root)])
     assert done.exit_code == 0, done.output
@@ -107,6 +109,7 @@ def test_a_course_has_a_plan_of_its_own(tmp_path):
         "study1_minimax",
         "study4_deepening",
     }
+    folder = CourseFolder.open(root)
     zone = course_zone(folder.config())
     with Gradebook(db_url(folder)) as book:
         due = {a.name: a.duedate.replace(tzinfo=UTC).astimezone(zone) for a in book.assignments}

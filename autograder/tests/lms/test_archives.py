@@ -78,6 +78,57 @@ def test_late_files_count_as_just_late_until_the_time_is_known(folder, tmp_path)
     assert submissions(folder)[f"ada/{HOME}/timestamp.txt"] == "2026-03-04 12:00:00 UTC"
 
 
+def test_a_late_student_may_have_another_name_in_canvas(folder, tmp_path):
+    """The number decides, and LATE is no part of the name."""
+    path = archive(tmp_path / "s.zip", {f"lovelaceaugusta_LATE_4711_90_{MODULE}": "ada"})
+    result = collected(folder, path)
+    assert (result.statuses, result.refused) == ({"ada": "new"}, [])
+    assert submissions(folder)[f"ada/{HOME}/timestamp.txt"] == "2026-03-02 10:01:00 UTC"
+
+
+def test_a_listed_time_corrects_the_submission_in_both_directions(folder, tmp_path):
+    """The files are the same, so the former version is not kept as another attempt."""
+    path = archive(tmp_path / "s.zip", {f"byronada_LATE_4711_90_{MODULE}": "ada"})
+    collected(folder, path)
+    for day in (4, 1):
+        time = ((Hint("id", "ada"),), collect.datetime(2026, 3, day, 12, tzinfo=collect.UTC))
+        assert collected(folder, path, time).statuses == {"ada": "replaced"}
+        stamp = submissions(folder)[f"ada/{HOME}/timestamp.txt"]
+        assert stamp == f"2026-03-0{day} 12:00:00 UTC"
+    assert collected(folder, path).statuses == {"ada": "unchanged"}
+    assert not (folder.root / "attempts").exists()
+
+
+def test_a_late_submission_without_a_time_is_not_older(folder, tmp_path):
+    """It replaces a submission with a known time; one with a listed time can be older."""
+    first = archive(tmp_path / "first.zip", {f"byronada_4711_90_{MODULE}": "first"})
+    last = archive(tmp_path / "last.zip", {f"byronada_LATE_4711_91_{MODULE}": "last"})
+    later, earlier = (
+        ((Hint("id", "ada"),), collect.datetime(2026, 3, day, 12, tzinfo=collect.UTC))
+        for day in (5, 4)
+    )
+    collected(folder, first, later)
+    assert collected(folder, last).statuses == {"ada": "replaced"}
+    collected(folder, last, later)
+    result = collected(folder, first, earlier)
+    assert (result.statuses, submissions(folder)[f"ada/{HOME}/{MODULE}"]) == (
+        {"ada": "older"},
+        "last",
+    )
+    assert result.notes == ["ada: the submission is older than the collected one, which stays"]
+
+
+def test_a_time_that_is_lost_is_reported(folder, tmp_path):
+    """A new submission without a time counts as on time."""
+    for name, text in (("first", "x"), ("last", "y")):
+        path = archive(tmp_path / f"{name}.zip", {f"byronada_4711_90_{MODULE}": text})
+        if name == "first":
+            when = collect.datetime(2026, 3, 4, 12, tzinfo=collect.UTC)
+            assert collected(folder, path, ((Hint("id", "ada"),), when)).notes == []
+    (note,) = collected(folder, path).notes
+    assert "ada: the archive has no time for this submission" in note
+
+
 def test_numbers_of_resubmissions_are_removed(folder, tmp_path):
     """Canvas calls a file that is submitted again `NAME-1`; the newest of several counts."""
     stem = MODULE.removesuffix(".py")

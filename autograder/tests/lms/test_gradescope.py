@@ -110,6 +110,22 @@ def test_submissions_with_times_and_groups(folder, tmp_path, root):
     ]
 
 
+def test_the_same_files_keep_their_time(folder, tmp_path):
+    """A student who submits the same files again later loses nothing."""
+    for number, day in (("1", "03"), ("2", "04")):
+        path = archive(
+            tmp_path / f"{number}.zip",
+            {
+                "submission_metadata.yml": METADATA.replace("2026-03-03", f"2026-03-{day}"),
+                f"submission_101/{MODULE}": "ada",
+            },
+        )
+        result = collected(folder, path)
+    assert any("ada: the same files were submitted again later" in note for note in result.notes)
+    assert "unchanged: 1" in result.summary(HOME)
+    assert submissions(folder)[f"ada/{HOME}/timestamp.txt"] == "2026-03-03 11:30:00 UTC"
+
+
 def test_lines_of_output_are_not_metadata(folder, tmp_path):
     """Neither after an empty line nor after a character that only Python takes for a line break."""
     evil = METADATA.replace(

@@ -374,6 +374,21 @@ def test_late_reads_the_times_and_names_unknown_ones(course):
         assert book.find_submission(WEEK, "ben").timestamp is None
 
 
+def test_a_submission_without_a_time_is_on_time(course):
+    """The time of the submission that it replaces is removed. If the files of a submission are
+    missing, the gradebook keeps its time.
+    """
+    submit(course, "ada", "2026-07-03 01:59:00 PDT")
+    arguments = ["late-penalties", WEEK, "--due", "2026-07-02 23:59", "-c", str(course.root)]
+    assert "ada: 2.0 hours late" in CliRunner().invoke(app, arguments).stdout
+    shutil.rmtree(course.submission(WEEK, "ben"), ignore_errors=True)
+    (course.submission(WEEK, "ada") / "timestamp.txt").unlink()
+    assert "ada" not in CliRunner().invoke(app, arguments).stdout
+    with Gradebook(db_url(course)) as book:
+        assert book.find_submission(WEEK, "ada").timestamp is None
+        assert book.find_submission(WEEK, "ben").timestamp == datetime(2020, 1, 1)
+
+
 def test_nbgraders_own_commands_read_as_strictly(course):
     """This covers due dates set by the API, as formgrader and `nbgrader db` set them, and folder
     times.

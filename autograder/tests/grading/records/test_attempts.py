@@ -283,6 +283,30 @@ def test_attempts_of_a_group(generated, between):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("group", [False, True], ids=["alone", "in a group"])
+def test_a_corrected_time_is_no_other_attempt(generated, group):
+    """The files are the same, so only the corrected time counts."""
+    study = generated.assignment(OWN)
+    if group:
+        in_group = Person(group="1")
+        write_people(generated.root, People({"ada": in_group, "bob": in_group}))
+    rules(generated, "best")
+    submit(generated, "return x", "", "2026-03-02 08:00 UTC")
+    grade(generated, study, jobs=1)
+    submit(generated, "return 2 * x", "", "2026-03-02 09:00 UTC")
+    grade(generated, study, jobs=1)
+    mark_answer(generated, 4)
+    assert set(scores(generated).values()) == {14}
+    time = generated.own_submission(OWN, "ada") / "timestamp.txt"
+    time.write_text("2026-03-03 09:00 UTC", "utf-8")
+    grade(generated, study, jobs=1)
+    assert {round(each, 3) for each in scores(generated).values()} == {12.6}  # 0.9 * 14
+    assert len([*(generated.root / FOLDER / OWN / "ada").glob("*/")]) == 2
+    rules(generated, "average")
+    assert {round(each, 3) for each in scores(generated).values()} == {6.3}
+
+
+@pytest.mark.slow
 def test_an_older_submission_of_another_member(generated):
     """It is collected after the last one was graded, and counts from the next grading run on."""
     study, in_group = generated.assignment(OWN), Person(group="1")
