@@ -36,7 +36,7 @@ from autograder.commands.progress import (
 from autograder.commands import course_commands, next_year, people, publishing, similarity
 from autograder.commands.options import (
     NEEDS_ATTENTION,
-    AtMost,
+    MaximumPenalty,
     CoursePath,
     Force,
     Format,
@@ -400,7 +400,7 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    at_most: AtMost = None,
+    at_most: MaximumPenalty = None,
 ) -> None:
     """Set up a course by a teaching plan: assignments, due dates, roster and late penalty.
 
@@ -529,7 +529,7 @@ def late_penalties(
             show_default=False,
         ),
     ] = None,
-    at_most: AtMost = None,
+    at_most: MaximumPenalty = None,
 ) -> None:
     """Recalculate late penalties, for example after marking or after a new due date.
 

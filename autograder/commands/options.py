@@ -97,7 +97,7 @@ Section = Annotated[
         show_default=False,
     ),
 ]
-AtMost = Annotated[
+MaximumPenalty = Annotated[
     float | None,
     typer.Option(
         metavar="P",
