@@ -36,12 +36,12 @@ from autograder.commands.progress import (
 from autograder.commands import course_commands, next_year, people, publishing, similarity
 from autograder.commands.options import (
     NEEDS_ATTENTION,
-    MaximumPenalty,
     CoursePath,
     Force,
     Format,
     Isolated,
     Jobs,
+    MaximumPenalty,
     OptionalCourse,
     Scheduler,
     Section,

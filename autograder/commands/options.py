@@ -156,7 +156,10 @@ def report_errors() -> Iterator[None]:
 
 
 def maximum_penalty(percent_a_day: float | None, at_most: float | None) -> float:
-    """Return the maximum of a late penalty in percent. Raises `UserError` if there is no penalty."""
+    """Return the maximum of a late penalty in percent.
+
+    Raises `UserError` for a maximum without a penalty.
+    """
     if at_most is not None and percent_a_day is None:
         raise UserError("--at-most needs --percent-a-day: the two options are one rule")
     return 100 if at_most is None else at_most

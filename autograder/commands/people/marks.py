@@ -48,7 +48,7 @@ def history(
         wanted = folder.assignment(study)
         if student:
             require_gradebook(folder, wanted.assignment)
-            _require_known(folder, student)
+            _require_known(folder, wanted, student)
         _update(folder, wanted)
         changes = [
             change
@@ -66,9 +66,10 @@ def history(
             print_line(f"{wanted.assignment}: no mark has been given yet")
 
 
-def _require_known(folder: CourseFolder, students: Iterable[str]) -> None:
-    """Raise `UserError` for a student who is not in the gradebook."""
-    if unknown := sorted(set(students) - students_by_id(folder).keys()):
+def _require_known(folder: CourseFolder, study: Study, students: Iterable[str]) -> None:
+    """Raise `UserError` for a student who is not in the gradebook and was never marked."""
+    marked = {change.student for change in read_changes(folder, study.assignment)}
+    if unknown := sorted(set(students) - marked - students_by_id(folder).keys()):
         raise UserError(f"not in the gradebook: {', '.join(unknown)}; check the spelling")
 
 

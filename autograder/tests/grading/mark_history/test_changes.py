@@ -212,6 +212,11 @@ def test_history_lists_changes(course):
     assert item == "    one/second: 3 -> 7"
     data = json.loads(run(course, "history", WEEK, "--json").stdout)
     assert [each["student"] for each in data] == ["ada", "ben", "ada"]
+    with Gradebook(db_url(course)) as book:
+        book.remove_student("ada")
+    assert "ada: none -> 6 points" in run(course, "history", WEEK, "--student", "ada").stdout
+    done = run(course, "history", WEEK, "--student", "bea")
+    assert done.exit_code == 2 and "not in the gradebook: bea" in done.stderr
 
 
 def review_list(folder: CourseFolder) -> str:
