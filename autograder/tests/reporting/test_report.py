@@ -398,10 +398,11 @@ def test_free_days_have_a_column(tmp_path):
             book.add_grade_cell("test", "one", week, max_score=10, cell_type="code")
             for student, late in zip(("ada", "ben"), days, strict=True):
                 book.update_or_create_student(student)
-                day = int(week[-1]) + late
-                book.add_submission(week, student, timestamp=f"2026-03-{day:02} 10:00:00 UTC")
+                time = f"2026-03-{int(week[-1]) + late:02} 10:00:00 UTC"
+                book.add_submission(week, student, timestamp=time)
                 book.find_grade("test", "one", week, student).manual_score = 10
                 folder.submission(week, student).mkdir(parents=True)
+                (folder.submission(week, student) / "timestamp.txt").write_text(time, "utf-8")
                 folder.results(week, student).mkdir(parents=True)
                 (folder.results(week, student) / "nbgrader.txt").touch()
         book.db.commit()
